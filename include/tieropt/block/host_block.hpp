@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// A block as plain loops, for any order of its slots. Layer: block.
+#pragma once
+
+#include <tieropt/block/thread_block.hpp>
+#include <tieropt/precision/storage.hpp>
+
+#include <cuda/std/type_traits>
+
+#include <cstring>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// Visits slots first to last, in loops that vectorise.
+struct forward_order {
+  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n times
+  template <class F>
+  TIEROPT_HOST_DEVICE void visit(whole_strip, F const& f) const {
+    TIEROPT_IVDEP
+    for (int i = 0; i < strip; ++i) f(i);
+  }
+  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n times
+  template <class F>
+  TIEROPT_HOST_DEVICE void visit(int n, F const& f) const {
+    // A loop of constant trip and its remainder; one loop over n would be versioned and slow.
+    int i = 0;
+    for (; i + strip <= n; i += strip) visit(whole_strip{}, [&](int k) { f(i + k); });
+    constexpr int part = 16;
+    for (; i + part <= n; i += part) {
+      TIEROPT_IVDEP
+      for (int k = 0; k < part; ++k) f(i + k);
+    }
+    for (; i < n; ++i) f(i);
+  }
+  /// Which item comes k-th. @param[in] k position @return k
+  TIEROPT_HOST_DEVICE int64_t item(int64_t k, int64_t) const { return k; }
+};
+
+/// Visits slots and items in a given order: exposes bodies that depend on one.
+struct permuted_order {
+  int const* order;  ///< a permutation of 0 .. 255
+
+  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n times
+  template <class F>
+  TIEROPT_HOST_DEVICE void visit(int n, F const& f) const {
+    for (int k = 0; k < strip; ++k) {
+      if (order[k] < n) f(order[k]);
+    }
+  }
+  /// Which item comes k-th: last to first. @param[in] k position @param[in] n items @return item
+  TIEROPT_HOST_DEVICE int64_t item(int64_t k, int64_t n) const { return n - 1 - k; }
+};
+
+/// Elements in place: nothing is copied.
+/// @tparam U element type, const where it is only read
+/// @tparam Stride unit_stride or int64_t
+template <class U, class Stride>
+struct host_tile {
+  using codec = storage<cuda::std::remove_const_t<U>>;  ///< how elements are stored
+  U* data;                                              ///< element 0
+  Stride stride;                                        ///< elements between columns
+
+  /// Decodes. @tparam T compute type @param[in] at slot @return value
+  template <class T>
+  TIEROPT_HOST_DEVICE T get(int at) const {
+    return codec::template decode<T>(data[at * stride]);
+  }
+  /// Rounds to nearest. @tparam T compute type @param[in] at slot @param[in] x value
+  template <class T>
+  TIEROPT_HOST_DEVICE void put(int at, T x) const {
+    data[at * stride] = codec::nearest(x);
+  }
+  /// Rounds stochastically. @tparam T compute type @param[in] at slot @param[in] x value
+  /// @param[in] r 16 random bits
+  template <class T>
+  TIEROPT_HOST_DEVICE void put(int at, T x, uint32_t r) const {
+    data[at * stride] = codec::stochastic(x, r);
+  }
+  /// Everything is in place already.
+  TIEROPT_HOST_DEVICE void store() const {}
+};
+
+/// A group as one loop over 256 slots.
+/// @tparam Order forward_order or permuted_order
+template <class Order>
+class host_group {
+ public:
+  static constexpr bool splits_ragged = true;  ///< unit strides are worth an instance of their own
+
+  /// 256 values. @tparam T value type
+  template <class T>
+  struct fragment {
+    alignas(64) T x[strip];  ///< by slot
+    /// A value. @param[in] at slot @return reference
+    TIEROPT_HOST_DEVICE T& operator()(int at) { return x[at]; }
+    /// A value. @param[in] at slot @return copy
+    TIEROPT_HOST_DEVICE T operator()(int at) const { return x[at]; }
+  };
+
+  /// @param[in] index which group of the block
+  /// @param[in] order how slots are visited
+  TIEROPT_HOST_DEVICE host_group(int index, Order order) : index_{index}, order_{order} {}
+
+  /// Which group of the block. @return 0 .. groups - 1
+  TIEROPT_HOST_DEVICE int index() const { return index_; }
+  /// The column of a slot. @param[in] at slot @return at
+  TIEROPT_HOST_DEVICE int column(int at) const { return at; }
+  /// The group for ragged tiles. @return itself
+  TIEROPT_HOST_DEVICE host_group const& ragged() const { return *this; }
+  /// Calls f once. @tparam F callable @param[in] f called once
+  template <class F>
+  TIEROPT_HOST_DEVICE void single(F const& f) const {
+    f();
+  }
+  /// Sets a fragment to zero. @tparam T value type @param[out] f fragment
+  template <class T>
+  TIEROPT_HOST_DEVICE void zero(fragment<T>& f) const {
+    for (int i = 0; i < strip; ++i) f.x[i] = T{};
+  }
+  /// A strip of a buffer. @tparam U element type @tparam N width type @tparam Stride stride type
+  /// @param[in] data element of column 0 @param[in] stride elements between columns @return a tile
+  template <class U, class N, class Stride>
+  TIEROPT_HOST_DEVICE host_tile<U, Stride> load(U* data, N, Stride stride) const {
+    return {data, stride};
+  }
+  /// Hints that a strip will be read. @tparam U element type @param[in] data element of column 0
+  template <class U>
+  TIEROPT_HOST_DEVICE void prefetch(U const* data) const {
+    for (size_t b = 0; b < strip * sizeof(U); b += 64) {
+      __builtin_prefetch(reinterpret_cast<char const*>(data) + b);
+    }
+  }
+  /// Calls f(at) for the elements below n. @tparam N width type @tparam F callable
+  /// @param[in] n width @param[in] f called n times
+  template <class N, class F>
+  TIEROPT_HOST_DEVICE void for_each(N n, F const& f) const {
+    order_.visit(n, f);
+  }
+  /// Random bits of a strip. @tparam F callable @param[in] parity 0 or 1
+  /// @param[in] f 32 bits of pair j
+  /// @return for element i the half (i + parity) & 1 of f((i + parity) >> 1)
+  template <class F>
+  TIEROPT_HOST_DEVICE fragment<uint16_t> draw(uint32_t parity, F const& f) const {
+    constexpr int pairs = strip / 2;
+    alignas(64) uint16_t halves[strip + 2];
+    TIEROPT_IVDEP
+    for (int j = 0; j < pairs; ++j) {
+      uint32_t const bits = f(static_cast<uint32_t>(j));
+      halves[2 * j] = static_cast<uint16_t>(bits);
+      halves[2 * j + 1] = static_cast<uint16_t>(bits >> 16);
+    }
+    if (parity != 0) halves[strip] = static_cast<uint16_t>(f(pairs));
+    fragment<uint16_t> out;
+    std::memcpy(out.x, halves + parity, sizeof out.x);
+    return out;
+  }
+  /// The adjacent balanced tree of the 256 values. @tparam T value type @param[in] f fragment
+  /// @return their sum
+  template <class T>
+  TIEROPT_HOST_DEVICE T reduce(fragment<T> const& f) const {
+    alignas(64) T level[strip / 2];
+    halve<strip / 2>(f.x, level);
+    return fold_level<strip / 4>(level);
+  }
+  /// Replaces every value by its root, correctly rounded. @tparam T value type
+  /// @param[in,out] f fragment
+  template <class T>
+  TIEROPT_HOST_DEVICE void root(fragment<T>& f) const {
+    roots(f.x);
+  }
+
+ private:
+  template <int N, class T>
+  TIEROPT_HOST_DEVICE static void halve(T const* in, T* out) {
+    TIEROPT_IVDEP
+    for (int i = 0; i < N; ++i) out[i] = add(in[2 * i], in[2 * i + 1]);
+  }
+  template <int N, class T>
+  TIEROPT_HOST_DEVICE static T fold_level(T const* in) {
+    alignas(64) T out[N];
+    halve<N>(in, out);
+    if constexpr (N == 1) {
+      return out[0];
+    } else {
+      return fold_level<N / 2>(out);
+    }
+  }
+  // g++ does not vectorise a root that may set errno, so that the vector instruction is asked for.
+  TIEROPT_HOST_DEVICE static void roots(float* x) {
+#if defined(__AVX512F__) || defined(__AVX__)
+    using pack = float __attribute__((vector_size(32), aligned(4), may_alias));
+    for (int i = 0; i < strip; i += 8) {
+      auto* p = reinterpret_cast<pack*>(x + i);
+      *p = __builtin_ia32_sqrtps256(*p);
+    }
+#elif defined(__SSE2__)
+    using pack = float __attribute__((vector_size(16), aligned(4), may_alias));
+    for (int i = 0; i < strip; i += 4) {
+      auto* p = reinterpret_cast<pack*>(x + i);
+      *p = __builtin_ia32_sqrtps(*p);
+    }
+#else
+    for (int i = 0; i < strip; ++i) x[i] = sqrt(x[i]);
+#endif
+  }
+  TIEROPT_HOST_DEVICE static void roots(double* x) {
+#if defined(__AVX__)
+    using pack = double __attribute__((vector_size(32), aligned(8), may_alias));
+    for (int i = 0; i < strip; i += 4) {
+      auto* p = reinterpret_cast<pack*>(x + i);
+      *p = __builtin_ia32_sqrtpd256(*p);
+    }
+#elif defined(__SSE2__)
+    using pack = double __attribute__((vector_size(16), aligned(8), may_alias));
+    for (int i = 0; i < strip; i += 2) {
+      auto* p = reinterpret_cast<pack*>(x + i);
+      *p = __builtin_ia32_sqrtpd(*p);
+    }
+#else
+    for (int i = 0; i < strip; ++i) x[i] = sqrt(x[i]);
+#endif
+  }
+
+  int index_;
+  Order order_;
+};
+
+/// A block whose groups run one after the other.
+/// @tparam Groups groups of the block
+/// @tparam Order forward_order or permuted_order
+template <int Groups, class Order = forward_order>
+class host_block {
+ public:
+  static constexpr int groups = Groups;  ///< groups of the block
+
+  /// @param[in] index which block of the grid
+  /// @param[in] memory the block's storage
+  /// @param[in] order how slots are visited
+  TIEROPT_HOST_DEVICE host_block(int64_t index, void* memory, Order order)
+      : index_{index}, memory_{memory}, order_{order} {}
+
+  /// Which block of the grid. @return from 0
+  TIEROPT_HOST_DEVICE int64_t index() const { return index_; }
+  /// Calls f(group) for every group. @tparam F callable @param[in] f called once per group
+  template <class F>
+  TIEROPT_HOST_DEVICE void for_each_group(F const& f) const {
+    for (int g = 0; g < Groups; ++g) {
+      f(host_group<Order>{static_cast<int>(order_.item(g, Groups)), order_});
+    }
+  }
+  /// Calls f(i) for i below n. @tparam F callable @param[in] n items @param[in] f called n times
+  template <class F>
+  TIEROPT_HOST_DEVICE void for_each(int64_t n, F const& f) const {
+    TIEROPT_IVDEP
+    for (int64_t i = 0; i < n; ++i) f(order_.item(i, n));
+  }
+  /// The block's storage. @tparam T the body's storage type @return reference
+  template <class T>
+  TIEROPT_HOST_DEVICE T& shared() const {
+    return *static_cast<T*>(memory_);
+  }
+
+ private:
+  int64_t index_;
+  void* memory_;
+  Order order_;
+};
+
+/// Runs one block of a body on the calling thread.
+/// @tparam Body a body
+/// @tparam Order forward_order or permuted_order
+/// @param[in] body the body
+/// @param[in] index which block of the grid
+/// @param[in] order how slots are visited
+template <class Body, class Order>
+[[gnu::flatten]] TIEROPT_HOST void run_on_host(Body const& body, int64_t index, Order order) {
+  alignas(64) byte memory[sizeof(typename Body::storage)];
+  body(host_block<Body::tune.groups, Order>{index, memory, order});
+}
+
+}  // namespace v0_1
+}  // namespace tieropt

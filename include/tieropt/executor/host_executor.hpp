@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Bodies on the CPU: blocks in parallel through Thrust, or one after the other. Layer: executor.
+#pragma once
+
+// Thrust needs to be told which system runs its device policies when no CUDA compiler is at work.
+#if !defined(__CUDACC__) && !defined(THRUST_DEVICE_SYSTEM)
+#if defined(_OPENMP)
+#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_OMP
+#else
+#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP
+#endif
+#endif
+
+#include <tieropt/block/host_block.hpp>
+#include <tieropt/executor/executor.hpp>
+
+#include <thrust/for_each.h>
+#include <thrust/iterator/counting_iterator.h>
+#if defined(_OPENMP)
+#include <thrust/system/omp/execution_policy.h>
+#else
+#include <thrust/system/cpp/execution_policy.h>
+#endif
+
+#include <cstring>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// Runs the blocks of a launch in parallel on a Thrust host system, and waits for them.
+/// @tparam Policy a Thrust execution policy of a host system, such as decltype(thrust::tbb::par)
+template <class Policy>
+class host_executor_on {
+ public:
+  /// @param[in] policy the Thrust policy
+  TIEROPT_HOST explicit host_executor_on(Policy const& policy) : policy_{policy} {}
+  /// The policy's default object.
+  TIEROPT_HOST host_executor_on() = default;
+
+  /// Copies. @param[out] to destination @param[in] from source @param[in] bytes size @return ok
+  TIEROPT_HOST status upload(void* to, void const* from, size_t bytes) const {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  /// Runs all blocks. @tparam Body a body @param[in] blocks how many @param[in] body the body
+  /// @return ok
+  template <block_body Body>
+  TIEROPT_HOST status launch(int64_t blocks, Body const& body) const {
+    thrust::for_each_n(policy_, thrust::counting_iterator<int64_t>{0}, blocks, run_block<Body>{body});
+    return {};
+  }
+
+ private:
+  template <class Body>
+  struct run_block {
+    Body body;
+    TIEROPT_HOST void operator()(int64_t index) const { run_on_host(body, index, forward_order{}); }
+  };
+  Policy policy_;
+};
+
+/// The parallel executor: OpenMP where it is on, one thread else.
+#if defined(_OPENMP)
+using host_executor = host_executor_on<thrust::omp::detail::par_t>;
+#else
+using host_executor = host_executor_on<thrust::cpp::detail::par_t>;
+#endif
+
+/// Runs the blocks on the calling thread, first to last.
+struct serial_executor {
+  /// Copies. @param[out] to destination @param[in] from source @param[in] bytes size @return ok
+  TIEROPT_HOST status upload(void* to, void const* from, size_t bytes) const {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  /// Runs all blocks. @tparam Body a body @param[in] blocks how many @param[in] body the body
+  /// @return ok
+  template <block_body Body>
+  TIEROPT_HOST status launch(int64_t blocks, Body const& body) const {
+    for (int64_t b = 0; b < blocks; ++b) run_on_host(body, b, forward_order{});
+    return {};
+  }
+};
+
+/// Runs blocks, groups, items last to first and slots in a given order: for tests of bodies.
+struct shuffled_executor {
+  int const* order;  ///< a permutation of 0 .. 255
+
+  /// Copies. @param[out] to destination @param[in] from source @param[in] bytes size @return ok
+  TIEROPT_HOST status upload(void* to, void const* from, size_t bytes) const {
+    std::memcpy(to, from, bytes);
+    return {};
+  }
+  /// Runs all blocks. @tparam Body a body @param[in] blocks how many @param[in] body the body
+  /// @return ok
+  template <block_body Body>
+  TIEROPT_HOST status launch(int64_t blocks, Body const& body) const {
+    for (int64_t b = blocks; b-- > 0;) run_on_host(body, b, permuted_order{order});
+    return {};
+  }
+};
+
+}  // namespace v0_1
+}  // namespace tieropt
