@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The tieropt authors
 # SPDX-License-Identifier: Apache-2.0
 
-# cmake -DCOMPILER= -DFLAGS= -DSOURCE= -DINCLUDE= -DPROGRAM= -P plain.cmake
+# cmake -DCOMPILER= -DFLAGS='a|b' -DSOURCE= -DINCLUDE= -DPROGRAM= -P plain.cmake
 # One compiler command, as in the README, and the program runs.
 
 cmake_minimum_required(VERSION 3.22)
+string(REPLACE "|" ";" FLAGS "${FLAGS}")
 
 file(GLOB_RECURSE inputs "${INCLUDE}/*")
 set(fresh OFF)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The tieropt authors
 # SPDX-License-Identifier: Apache-2.0
 
-# cmake -DNM= -DOBJECTS= -P symbols.cmake: the objects export nothing of the library, so that two of
+# cmake -DNM= -DOBJECTS='a|b' -P symbols.cmake: the objects export nothing of the library, so that two of
 # them in one process cannot take each other's functions, built with other flags.
 
 cmake_minimum_required(VERSION 3.22)
+string(REPLACE "|" ";" OBJECTS "${OBJECTS}")
 
 foreach(object IN LISTS OBJECTS)
   execute_process(COMMAND ${NM} -DC --defined-only "${object}" RESULT_VARIABLE code OUTPUT_VARIABLE symbols)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The tieropt authors
 # SPDX-License-Identifier: Apache-2.0
 
-# cmake -DSOURCE= -DCOMPILER= -DFLAGS= -DINCLUDE= -DSTAMP= [-DEXPECT_TAG=ON] -P compile_check.cmake
+# cmake -DSOURCE= -DCOMPILER= -DFLAGS='a|b' -DINCLUDE= -DSTAMP= [-DEXPECT_TAG=ON] -P compile_check.cmake
 #
 # Compiles SOURCE and fails if it doesn't compile. With EXPECT_TAG the source is a case of
 # tests/compile_fail: it must be refused with the tag that its line `// expect: [tag]` names, and
@@ -9,6 +9,7 @@
 # An outcome is kept in STAMP until a header, the source, the compiler or a flag changes.
 
 cmake_minimum_required(VERSION 3.22)
+string(REPLACE "|" ";" FLAGS "${FLAGS}")
 
 file(GLOB_RECURSE inputs "${INCLUDE}/*")
 list(SORT inputs)
