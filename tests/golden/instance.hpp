@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// All parameters of one case in one plan: buffers, ranges by tier, and the step.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <tieropt/tieropt.hpp>
+
+#include "case_data.hpp"
+#include "recipes.hpp"
+
+namespace golden {
+
+/// The library refused what the case asks of it: the case fails.
+struct library_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline void check(tieropt::status const& s, char const* call) {
+  if (s) return;
+  throw library_error(std::string(call) + " refused: " + tieropt::message(s));
+}
+
+/// Converts values that the target holds exactly; anything else is rounded to nearest.
+template <class To>
+std::vector<To> converted(std::vector<double> const& values) {
+  std::vector<To> out;
+  out.reserve(values.size());
+  for (double const x : values) out.push_back(tieropt::storage<To>::nearest(x));
+  return out;
+}
+
+/// Converts to double, exactly.
+template <class From>
+std::vector<double> widened(std::vector<From> const& values) {
+  std::vector<double> out;
+  out.reserve(values.size());
+  for (From const& x : values) out.push_back(tieropt::storage<From>::template decode<double>(x));
+  return out;
+}
+
+/// The buffers of one parameter; states that its tier lacks stay empty.
+template <class Param, class State>
+struct buffers {
+  std::vector<Param> param;
+  std::vector<Param> grad;
+  std::vector<State> momentum;
+  std::vector<State> exact;
+  std::vector<State> row;
+  std::vector<State> col;
+  std::vector<std::int64_t> step;
+  bool has_gradient = false;
+
+  /// Calls f(name, vector) for each state that there is.
+  template <class Self, class F>
+  static void for_each_state(Self& self, state_names const& names, F f) {
+    if (!self.momentum.empty()) f(names.momentum, self.momentum);
+    if (!self.exact.empty()) f(names.exact, self.exact);
+    if (!self.row.empty()) f(names.row, self.row);
+    if (!self.col.empty()) f(names.col, self.col);
+  }
+
+  /// Whether anything but the gradient differs.
+  bool differs_from(buffers const& other) const {
+    return param != other.param || momentum != other.momentum || exact != other.exact ||
+           row != other.row || col != other.col || step != other.step;
+  }
+};
+
+/// One case, bound: gradients have the type of the parameters, states the compute type.
+template <class Recipe, class Param>
+class instance {
+ public:
+  using state = typename Recipe::compute;
+  using buffers_type = buffers<Param, state>;
+
+  /// @pre `data` outlives the instance
+  explicit instance(case_data const& data) : data_(data), held_(data.info().params.size()) {
+    for (std::size_t i = 0; i < held_.size(); ++i) place(i, tier_indices{});
+    with_plan([&](auto const& plan) {
+      workspace_.resize(ceil_blocks(plan.workspace_bytes()));
+      check(tieropt::prepare(executor_, plan, workspace()), "prepare");
+    });
+  }
+  instance(instance const&) = delete;
+  instance& operator=(instance const&) = delete;
+
+  case_data const& data() const { return data_; }
+  std::size_t size() const { return held_.size(); }
+  param_info const& info(std::size_t i) const { return data_.info().params[i]; }
+  buffers_type& operator[](std::size_t i) { return held_[i]; }
+  buffers_type const& operator[](std::size_t i) const { return held_[i]; }
+
+  /// Calls f(name, vector) for each state of parameter `i`.
+  template <class F>
+  void for_each_state(std::size_t i, F f) {
+    buffers_type::for_each_state(held_[i], Recipe::names, f);
+  }
+
+  /// Writes the gradients of a step and rests the parameters that have none.
+  void load_gradients(int t) {
+    for (std::size_t i = 0; i < size(); ++i) {
+      auto const g = data_.gradient(info(i), t);
+      held_[i].has_gradient = g.has_value();
+      if (g) copy(converted<Param>(*g), held_[i].grad);
+    }
+    rebind(tier_indices{});
+  }
+
+  /// Takes one step of every parameter that has a gradient.
+  void step(std::vector<tieropt::hyper> const& hypers, std::uint64_t seed) {
+    tieropt::step_inputs const inputs{.seed = seed};
+    with_plan([&](auto const& plan) {
+      check(tieropt::enqueue(executor_, plan, workspace(), hypers, inputs), "enqueue");
+    });
+  }
+
+  /// A copy of all buffers as they are now.
+  std::vector<buffers_type> saved() const { return held_; }
+
+  /// Writes parameters, states and step counts back; gradients stay as they are.
+  void restore(std::vector<buffers_type> const& from) {
+    for (std::size_t i = 0; i < size(); ++i) {
+      copy(from[i].param, held_[i].param);
+      copy(from[i].momentum, held_[i].momentum);
+      copy(from[i].exact, held_[i].exact);
+      copy(from[i].row, held_[i].row);
+      copy(from[i].col, held_[i].col);
+      copy(from[i].step, held_[i].step);
+    }
+  }
+
+  /// The root mean square of the update of the last step, before clipping.
+  double update_rms(std::size_t i) {
+    double rms = 0;
+    with_plan([&](auto const& plan) { find_rms(plan, i, rms, tier_indices{}); });
+    return rms;
+  }
+
+  /// Copies without moving the destination, since the plan knows its address.
+  template <class T>
+  static void copy(std::vector<T> const& from, std::vector<T>& to) {
+    if (from.size() != to.size()) throw library_error("a state has an unexpected shape");
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+
+ private:
+  template <class Tiers>
+  struct bound;
+  template <class... Tiers>
+  struct bound<std::tuple<Tiers...>> {
+    using policy = tieropt::tier_policy<Tiers...>;
+    using ranges = std::tuple<std::vector<tieropt::bound_tensor<Tiers, Param>>...>;
+  };
+  using tiers = typename Recipe::tiers;
+  using policy = typename bound<tiers>::policy;
+  using tier_indices = std::make_index_sequence<std::tuple_size_v<tiers>>;
+
+  /// Calls f(plan); plans own nothing, so one is made whenever it is needed.
+  template <class F>
+  void with_plan(F f) {
+    std::apply(
+        [&](auto&... ranges) {
+          auto const plan = tieropt::make_plan<policy>(ranges...);
+          if (!plan) check(plan.error(), "make_plan");
+          f(*plan);
+        },
+        ranges_);
+  }
+
+  struct alignas(16) block {
+    std::byte bytes[16];
+  };
+  static std::size_t ceil_blocks(std::size_t n) { return (n + sizeof(block) - 1) / sizeof(block); }
+  auto workspace() { return std::as_writable_bytes(std::span(workspace_)); }
+
+  template <std::size_t... Is>
+  void place(std::size_t i, std::index_sequence<Is...>) {
+    std::size_t const tier = Recipe::tier_of(data_.info().groups.at(info(i).group));
+    ((tier == Is ? bind<std::tuple_element_t<Is, tiers>>(i, std::get<Is>(ranges_)) : void()), ...);
+    places_.push_back({tier, members_[tier].size()});
+    members_[tier].push_back(i);
+  }
+
+  template <class Tier>
+  void bind(std::size_t i, std::vector<tieropt::bound_tensor<Tier, Param>>& range) {
+    auto const& shape = info(i).shape;
+    auto const count = static_cast<std::size_t>(info(i).count());
+    buffers_type& b = held_[i];
+    b.param = converted<Param>(data_.initial(info(i)));
+    b.grad.resize(count);
+    std::size_t const matrices = shape.size() == 3 ? static_cast<std::size_t>(shape[0]) : 1;
+    b.step.resize(Tier::step_scope == tieropt::scope::tensor ? 1 : matrices);
+    tieropt::bound_tensor<Tier, Param> bound{};
+    bound.param = shaped(b.param, shape);
+    bound.grad = shaped(b.grad, shape);
+    bound.step = tieropt::view(b.step.data(), b.step.size());
+    if constexpr (!std::is_same_v<typename Tier::momentum, tieropt::no_momentum>) {
+      b.momentum.resize(count);
+      bound.momentum = shaped(b.momentum, shape);
+    }
+    if constexpr (requires { bound.variance.row; }) {
+      if (shape.size() >= 2) {
+        auto rows = shape;
+        rows.pop_back();
+        auto cols = shape;
+        cols.erase(cols.end() - 2);
+        b.row.resize(count / static_cast<std::size_t>(shape.back()));
+        b.col.resize(matrices * static_cast<std::size_t>(shape.back()));
+        bound.variance.row = shaped(b.row, rows);
+        bound.variance.col = shaped(b.col, cols);
+      }
+    }
+    if (b.row.empty()) {
+      b.exact.resize(count);
+      bound.variance.exact = shaped(b.exact, shape);
+    }
+    bound.key = i;
+    bound.group = info(i).group;
+    range.push_back(bound);
+  }
+
+  /// The row-major view of a buffer, of rank 0 to 3.
+  template <class T>
+  static tieropt::tensor_view<T> shaped(std::vector<T>& v, std::vector<std::int64_t> const& s) {
+    switch (s.size()) {
+      case 0: return tieropt::view(v.data());
+      case 1: return tieropt::view(v.data(), s[0]);
+      case 2: return tieropt::view(v.data(), s[0], s[1]);
+      default: return tieropt::view(v.data(), s[0], s[1], s[2]);
+    }
+  }
+
+  template <std::size_t... Is>
+  void rebind(std::index_sequence<Is...>) {
+    std::vector<Param const*> lists[sizeof...(Is)];
+    for (std::size_t tier = 0; tier < sizeof...(Is); ++tier) {
+      for (std::size_t const i : members_[tier]) {
+        lists[tier].push_back(held_[i].has_gradient ? held_[i].grad.data() : nullptr);
+      }
+    }
+    with_plan([&](auto const& plan) {
+      check(tieropt::rebind_grads(executor_, plan, workspace(), lists[Is]...), "rebind_grads");
+    });
+  }
+
+  template <class Plan, std::size_t... Is>
+  void find_rms(Plan const& plan, std::size_t i, double& rms, std::index_sequence<Is...>) {
+    auto const [tier, slot] = places_[i];
+    ((tier == Is ? void(rms = *tieropt::update_rms(plan, workspace(),
+                                                   tieropt::range_index_constant<Is>{},
+                                                   static_cast<std::int64_t>(slot)))
+                 : void()),
+     ...);
+  }
+
+  struct place_in_plan {
+    std::size_t tier;
+    std::size_t slot;
+  };
+
+  case_data const& data_;
+  tieropt::host_executor executor_;
+  std::vector<buffers_type> held_;
+  std::vector<place_in_plan> places_;
+  std::vector<std::size_t> members_[std::tuple_size_v<tiers>];
+  typename bound<tiers>::ranges ranges_;
+  std::vector<block> workspace_;
+};
+
+}  // namespace golden

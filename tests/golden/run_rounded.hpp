@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Runs a case with bf16 parameters: each step alone, from stored states, over many seeds.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "compare.hpp"
+#include "instance.hpp"
+#include "run_case.hpp"
+
+namespace golden {
+
+inline constexpr int n_seeds = 4096;
+
+/// The two bf16 values around a number; both are the number itself where it is one.
+struct bf16_neighbours {
+  double below;
+  double above;
+
+  explicit bf16_neighbours(double x) {
+    float const near = static_cast<float>(x);
+    double const cut = std::bit_cast<float>(std::bit_cast<std::uint32_t>(near) & 0xFFFF0000u);
+    below = cut <= x ? cut : step(cut, -1);
+    if (step(below, +1) <= x) below = step(below, +1);
+    above = below == x ? below : step(below, +1);
+  }
+
+  /// The variance of exact stochastic rounding.
+  double variance(double x) const { return (x - below) * (above - x); }
+
+ private:
+  /// The next bf16 value in a direction.
+  static double step(double value, int direction) {
+    auto const bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    if ((bits << 1) == 0) return direction * 0x1p-133;  // the smallest subnormal
+    bool const away = (direction > 0) == (value > 0);
+    return std::bit_cast<float>(away ? bits + 0x10000u : bits - 0x10000u);
+  }
+};
+
+/// Loads what a run of the reference held before step `t`: zeros before the first.
+template <class Recipe, class Param>
+void load_states(instance<Recipe, Param>& run, char const* of, int t) {
+  using state = typename Recipe::compute;
+  tensor_file const& file = run.data().file();
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    param_info const& p = run.info(i);
+    bool const started = t > 1 && file.find(step_name(of, t - 1, p, "step")) != nullptr;
+    run.for_each_state(i, [&](char const* name, auto& values) {
+      if (started) {
+        run.copy(converted<state>(file.values(step_name(of, t - 1, p, name))), values);
+      } else {
+        std::fill(values.begin(), values.end(), state{});
+      }
+    });
+    std::int64_t const k = started ? file.integers(step_name(of, t - 1, p, "step")).at(0) : 0;
+    std::fill(run[i].step.begin(), run[i].step.end(), k);
+  }
+}
+
+template <class Recipe, class Param>
+void load_params(instance<Recipe, Param>& run, int t, char const* what) {
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    auto const name = step_name("f32", t, run.info(i), what);
+    run.copy(converted<Param>(run.data().file().values(name)), run[i].param);
+  }
+}
+
+/// The value that gets rounded: parameters in the compute type, from the decayed ones, no decay.
+template <class Recipe>
+void compare_unrounded(instance<Recipe, typename Recipe::compute>& run, int t, scoreboard& board,
+                       rms_traces& traces) {
+  case_data const& data = board.data();
+  load_states(run, std::is_same_v<typename Recipe::compute, float> ? "f32" : "f64", t);
+  load_params(run, t, "p_decayed");
+  run.load_gradients(t);
+  if (Recipe::has_update_rms && t == data.info().steps) compare_update(run, t, board);
+  auto hypers = hypers_at(data, t);
+  for (auto& h : hypers) h.weight_decay = 0;
+  run.step(hypers, 0);
+  if constexpr (Recipe::has_update_rms) traces.record(run, t);
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    param_info const& p = run.info(i);
+    board.compare(step_name("f64", t, p, "p_pre"), "p_pre", p, widened(run[i].param));
+  }
+  compare_states(run, t, board);
+}
+
+/// What many seeds did to one parameter: every result a neighbour, and the mean right.
+class rounding_statistics {
+ public:
+  rounding_statistics(std::vector<double> exact, double tol)
+      : exact_(std::move(exact)), tol_(tol), sum_(exact_.size()) {
+    for (double const x : exact_) {
+      lowest_.push_back(bf16_neighbours(x - tol).below);
+      highest_.push_back(bf16_neighbours(x + tol).above);
+    }
+  }
+
+  /// Takes the result of one seed. @return false if an element is no neighbour of its exact value
+  bool take(std::vector<double> const& results) {
+    bool ok = true;
+    for (std::size_t i = 0; i < sum_.size(); ++i) {
+      sum_[i] += results[i];
+      ok = ok && lowest_[i] <= results[i] && results[i] <= highest_[i];
+    }
+    ++count_;
+    return ok;
+  }
+
+  /// The distance of the mean, against 5 standard errors and the tolerance.
+  deviation mean(std::size_t i) const {
+    double const x = exact_[i];
+    double variance = 0;
+    for (double const y : {x - tol_, x, x + tol_}) {
+      variance = std::max(variance, bf16_neighbours(y).variance(y));
+    }
+    return deviate(sum_[i] / count_, x, 5 * std::sqrt(variance / count_) + tol_);
+  }
+
+  std::size_t size() const { return sum_.size(); }
+
+ private:
+  std::vector<double> exact_;
+  double tol_;
+  std::vector<double> sum_, lowest_, highest_;
+  int count_ = 0;
+};
+
+/// The rounded step itself, from `p_in`, decay and all.
+template <class Recipe>
+void compare_rounded(instance<Recipe, tieropt::bf16>& run, int t, scoreboard& board) {
+  case_data const& data = board.data();
+  std::vector<rounding_statistics> statistics;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    statistics.emplace_back(data.file().values(step_name("f64", t, run.info(i), "p_pre")),
+                            board.tol("p_pre").atol);
+  }
+  run.load_gradients(t);
+  load_states(run, "f32", t);
+  load_params(run, t, "p_in");
+  auto const start = run.saved();
+  auto const hypers = hypers_at(data, t);
+  bool neighbours = true;
+  for (int seed = 0; seed < n_seeds; ++seed) {
+    run.restore(start);
+    run.step(hypers, static_cast<std::uint64_t>(seed));
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      neighbours = statistics[i].take(widened(run[i].param)) && neighbours;
+    }
+    if (seed == 0) compare_states(run, t, board);
+  }
+  if (!neighbours) {
+    board.fail("step " + std::to_string(t) + ": a result is no bf16 neighbour of p_pre");
+  }
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    std::string const name = "mean of f64/" + std::to_string(t) + "/" + run.info(i).name + "/p_pre";
+    for (std::size_t e = 0; e < statistics[i].size(); ++e) {
+      board.record(statistics[i].mean(e), name, e, "p_pre (mean)");
+    }
+  }
+}
+
+/// Runs every step of a bf16-parameter case alone. In double only what gets rounded is compared:
+/// rounding takes place in float32 and was checked there.
+template <class Recipe>
+void run_rounded(scoreboard& board) {
+  case_data const& data = board.data();
+  rms_traces traces(data);
+  instance<Recipe, typename Recipe::compute> exact(data);
+  for (int t = 1; t <= data.info().steps; ++t) compare_unrounded(exact, t, board, traces);
+  if constexpr (Recipe::has_update_rms) traces.compare(board);
+  if constexpr (std::is_same_v<typename Recipe::compute, float>) {
+    instance<Recipe, tieropt::bf16> rounded(data);
+    for (int t = 1; t <= data.info().steps; ++t) compare_rounded(rounded, t, board);
+  }
+}
+
+}  // namespace golden
