@@ -38,8 +38,7 @@ struct optimizer {
 };
 
 /// Chooses the run by the case: rounded parameters step by step, others as one trajectory.
-template <class Recipe>
-void run(golden::scoreboard& board) {
+template <class Recipe> void run(golden::scoreboard& board) {
   if (board.data().info().has_tag("bf16-param")) {
     golden::run_rounded<Recipe>(board);
   } else {
@@ -47,8 +46,7 @@ void run(golden::scoreboard& board) {
   }
 }
 
-template <template <class> class Recipe>
-constexpr optimizer entry(char const* name) {
+template <template <class> class Recipe> constexpr optimizer entry(char const* name) {
   return {name, run<Recipe<float>>, run<Recipe<double>>};
 }
 
@@ -84,7 +82,8 @@ bool run_in(char const* precision, void (*run)(golden::scoreboard&), golden::cas
     board.fail(e.what());
   }
   line += std::string("  ") + precision + " " + board.worst().text();
-  for (std::string const& f : board.failures()) details += "      " + std::string(precision) + " " + f + "\n";
+  for (std::string const& f : board.failures())
+    details += "      " + std::string(precision) + " " + f + "\n";
   if (verbose) {
     for (auto const& [tensor, d] : board.worst_by_tensor()) {
       details += "      " + std::string(precision) + " " + tensor + " " + d.text() + "\n";
@@ -134,11 +133,16 @@ int run_folder(options const& opts) {
 bool parse(int argc, char** argv, options& opts) {
   for (int i = 1; i < argc; ++i) {
     std::string const arg = argv[i];
-    if (arg == "--verbose") opts.verbose = true;
-    else if (arg == "--self-check") opts.self_check = true;
-    else if (arg == "--filter" && i + 1 < argc) opts.filter = argv[++i];
-    else if (arg.starts_with("-") || !opts.folder.empty()) return false;
-    else opts.folder = arg;
+    if (arg == "--verbose")
+      opts.verbose = true;
+    else if (arg == "--self-check")
+      opts.self_check = true;
+    else if (arg == "--filter" && i + 1 < argc)
+      opts.filter = argv[++i];
+    else if (arg.starts_with("-") || !opts.folder.empty())
+      return false;
+    else
+      opts.folder = arg;
   }
   return !opts.folder.empty();
 }
@@ -150,7 +154,10 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--help") == 0) return std::fputs(usage, stdout) < 0;
   }
-  if (!parse(argc, argv, opts)) return std::fputs(usage, stderr), 2;
+  if (!parse(argc, argv, opts)) {
+    std::fputs("golden_check: needs one folder; see golden_check --help\n", stderr);
+    return 2;
+  }
   try {
     return run_folder(opts);
   } catch (std::exception const& e) {

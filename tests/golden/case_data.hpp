@@ -67,7 +67,8 @@ class case_data {
     if (file_.find(name) == nullptr) return {};
     auto indices = file_.integers(name);
     for (std::int64_t const i : indices) {
-      if (i < 0 || i >= p.count()) throw input_error(file_.path() + ": " + name + " is out of range");
+      if (i < 0 || i >= p.count())
+        throw input_error(file_.path() + ": " + name + " is out of range");
     }
     return indices;
   }
@@ -94,7 +95,8 @@ class case_data {
     if (generator(p) != nullptr) return check_generated(p);
     for (int t = 1; t <= info_.steps; ++t) {
       if ((file_.find(gradient_name(p, t)) != nullptr) != p.has_gradient(t)) {
-        throw input_error(file_.path() + ": " + gradient_name(p, t) + " and no_grad_steps disagree");
+        throw input_error(file_.path() + ": " + gradient_name(p, t) +
+                          " and no_grad_steps disagree");
       }
     }
   }

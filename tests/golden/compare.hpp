@@ -36,7 +36,8 @@ struct deviation {
 inline deviation deviate(double got, double want, double bound) {
   if (std::isnan(want) || std::isnan(got)) {
     bool const same = std::isnan(want) && std::isnan(got);
-    return {.ratio = same ? 0 : INFINITY, .error = same ? 0 : INFINITY, .bound = bound, .where = {}};
+    return {
+        .ratio = same ? 0 : INFINITY, .error = same ? 0 : INFINITY, .bound = bound, .where = {}};
   }
   double const error = got == want ? 0 : std::fabs(got - want);
   return {.ratio = error == 0 ? 0 : error / bound, .error = error, .bound = bound, .where = {}};

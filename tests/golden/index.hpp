@@ -51,9 +51,9 @@ struct golden_case {
   int steps = 0;
   std::vector<int> snapshots;
   std::vector<param_info> params;
-  nlohmann::json groups;                             // hyperparameters, one object a group
-  std::map<std::string, tolerance> tol;              // of a float32 run against the float64 values
-  std::map<std::string, double> reference_error;     // largest |f32 - f64| of the reference itself
+  nlohmann::json groups;                          // hyperparameters, one object a group
+  std::map<std::string, tolerance> tol;           // of a float32 run against the float64 values
+  std::map<std::string, double> reference_error;  // largest |f32 - f64| of the reference itself
   std::map<std::string, procedural_input> procedural;  // by parameter
 
   bool is_snapshot(int step) const {
@@ -67,20 +67,33 @@ struct golden_case {
 namespace index {
 
 inline param_info parse_param(nlohmann::json const& j) {
-  return {.name = j.at("name"), .shape = j.at("shape"), .dtype = j.at("dtype"),
-          .group = j.at("group"), .no_grad_steps = j.at("no_grad_steps")};
+  return {.name = j.at("name"),
+          .shape = j.at("shape"),
+          .dtype = j.at("dtype"),
+          .group = j.at("group"),
+          .no_grad_steps = j.at("no_grad_steps")};
 }
 
 inline procedural_input parse_procedural(nlohmann::json const& j) {
-  return {.key = j.at("key_init"), .shift_init = j.at("shift_init"),
-          .shift_grad = j.at("shift_grad"), .row_mod = j.at("row_mod"),
-          .col_mod = j.at("col_mod"), .grad_bf16 = j.at("grad_bf16")};
+  return {.key = j.at("key_init"),
+          .shift_init = j.at("shift_init"),
+          .shift_grad = j.at("shift_grad"),
+          .row_mod = j.at("row_mod"),
+          .col_mod = j.at("col_mod"),
+          .grad_bf16 = j.at("grad_bf16")};
 }
 
 inline golden_case parse_case(nlohmann::json const& j) {
-  golden_case c{.name = j.at("name"), .file = j.at("file"), .optimizer = j.at("optimizer"),
-                .tags = j.at("tags"), .steps = j.at("steps"), .snapshots = j.at("snapshots"),
-                .params = {}, .groups = j.at("groups"), .tol = {}, .reference_error = {},
+  golden_case c{.name = j.at("name"),
+                .file = j.at("file"),
+                .optimizer = j.at("optimizer"),
+                .tags = j.at("tags"),
+                .steps = j.at("steps"),
+                .snapshots = j.at("snapshots"),
+                .params = {},
+                .groups = j.at("groups"),
+                .tol = {},
+                .reference_error = {},
                 .procedural = {}};
   for (auto const& p : j.at("params")) c.params.push_back(parse_param(p));
   for (auto const& p : c.params) {

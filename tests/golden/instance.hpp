@@ -31,8 +31,7 @@ inline void check(tieropt::status const& s, char const* call) {
 }
 
 /// Converts values that the target holds exactly; anything else is rounded to nearest.
-template <class To>
-std::vector<To> converted(std::vector<double> const& values) {
+template <class To> std::vector<To> converted(std::vector<double> const& values) {
   std::vector<To> out;
   out.reserve(values.size());
   for (double const x : values) out.push_back(tieropt::storage<To>::nearest(x));
@@ -40,8 +39,7 @@ std::vector<To> converted(std::vector<double> const& values) {
 }
 
 /// Converts to double, exactly.
-template <class From>
-std::vector<double> widened(std::vector<From> const& values) {
+template <class From> std::vector<double> widened(std::vector<From> const& values) {
   std::vector<double> out;
   out.reserve(values.size());
   for (From const& x : values) out.push_back(tieropt::storage<From>::template decode<double>(x));
@@ -49,8 +47,7 @@ std::vector<double> widened(std::vector<From> const& values) {
 }
 
 /// The buffers of one parameter; states that its tier lacks stay empty.
-template <class Param, class State>
-struct buffers {
+template <class Param, class State> struct buffers {
   std::vector<Param> param;
   std::vector<Param> grad;
   std::vector<State> momentum;
@@ -77,8 +74,7 @@ struct buffers {
 };
 
 /// One case, bound: gradients have the type of the parameters, states the compute type.
-template <class Recipe, class Param>
-class instance {
+template <class Recipe, class Param> class instance {
  public:
   using state = typename Recipe::compute;
   using buffers_type = buffers<Param, state>;
@@ -101,8 +97,7 @@ class instance {
   buffers_type const& operator[](std::size_t i) const { return held_[i]; }
 
   /// Calls f(name, vector) for each state of parameter `i`.
-  template <class F>
-  void for_each_state(std::size_t i, F f) {
+  template <class F> void for_each_state(std::size_t i, F f) {
     buffers_type::for_each_state(held_[i], Recipe::names, f);
   }
 
@@ -147,17 +142,14 @@ class instance {
   }
 
   /// Copies without moving the destination, since the plan knows its address.
-  template <class T>
-  static void copy(std::vector<T> const& from, std::vector<T>& to) {
+  template <class T> static void copy(std::vector<T> const& from, std::vector<T>& to) {
     if (from.size() != to.size()) throw library_error("a state has an unexpected shape");
     std::copy(from.begin(), from.end(), to.begin());
   }
 
  private:
-  template <class Tiers>
-  struct bound;
-  template <class... Tiers>
-  struct bound<std::tuple<Tiers...>> {
+  template <class Tiers> struct bound;
+  template <class... Tiers> struct bound<std::tuple<Tiers...>> {
     using policy = tieropt::tier_policy<Tiers...>;
     using ranges = std::tuple<std::vector<tieropt::bound_tensor<Tiers, Param>>...>;
   };
@@ -166,8 +158,7 @@ class instance {
   using tier_indices = std::make_index_sequence<std::tuple_size_v<tiers>>;
 
   /// Calls f(plan); plans own nothing, so one is made whenever it is needed.
-  template <class F>
-  void with_plan(F f) {
+  template <class F> void with_plan(F f) {
     std::apply(
         [&](auto&... ranges) {
           auto const plan = tieropt::make_plan<policy>(ranges...);
@@ -183,8 +174,7 @@ class instance {
   static std::size_t ceil_blocks(std::size_t n) { return (n + sizeof(block) - 1) / sizeof(block); }
   auto workspace() { return std::as_writable_bytes(std::span(workspace_)); }
 
-  template <std::size_t... Is>
-  void place(std::size_t i, std::index_sequence<Is...>) {
+  template <std::size_t... Is> void place(std::size_t i, std::index_sequence<Is...>) {
     std::size_t const tier = Recipe::tier_of(data_.info().groups.at(info(i).group));
     ((tier == Is ? bind<std::tuple_element_t<Is, tiers>>(i, std::get<Is>(ranges_)) : void()), ...);
     places_.push_back({tier, members_[tier].size()});
@@ -233,15 +223,18 @@ class instance {
   template <class T>
   static tieropt::tensor_view<T> shaped(std::vector<T>& v, std::vector<std::int64_t> const& s) {
     switch (s.size()) {
-      case 0: return tieropt::view(v.data());
-      case 1: return tieropt::view(v.data(), s[0]);
-      case 2: return tieropt::view(v.data(), s[0], s[1]);
-      default: return tieropt::view(v.data(), s[0], s[1], s[2]);
+      case 0:
+        return tieropt::view(v.data());
+      case 1:
+        return tieropt::view(v.data(), s[0]);
+      case 2:
+        return tieropt::view(v.data(), s[0], s[1]);
+      default:
+        return tieropt::view(v.data(), s[0], s[1], s[2]);
     }
   }
 
-  template <std::size_t... Is>
-  void rebind(std::index_sequence<Is...>) {
+  template <std::size_t... Is> void rebind(std::index_sequence<Is...>) {
     std::vector<Param const*> lists[sizeof...(Is)];
     for (std::size_t tier = 0; tier < sizeof...(Is); ++tier) {
       for (std::size_t const i : members_[tier]) {
@@ -256,10 +249,10 @@ class instance {
   template <class Plan, std::size_t... Is>
   void find_rms(Plan const& plan, std::size_t i, double& rms, std::index_sequence<Is...>) {
     auto const [tier, slot] = places_[i];
-    ((tier == Is ? void(rms = *tieropt::update_rms(plan, workspace(),
-                                                   tieropt::range_index_constant<Is>{},
-                                                   static_cast<std::int64_t>(slot)))
-                 : void()),
+    ((tier == Is
+          ? void(rms = *tieropt::update_rms(plan, workspace(), tieropt::range_index_constant<Is>{},
+                                            static_cast<std::int64_t>(slot)))
+          : void()),
      ...);
   }
 

@@ -45,7 +45,8 @@ struct procedural_stream {
     for (std::int64_t i = 0; i < count; ++i) {
       std::uint64_t const z = splitmix64(key, static_cast<std::uint64_t>(i));
       auto const n = static_cast<std::int64_t>((z & 0xFFFF) + ((z >> 16) & 0xFFFF) +
-                                               ((z >> 32) & 0xFFFF) + (z >> 48)) - 131070;
+                                               ((z >> 32) & 0xFFFF) + (z >> 48)) -
+                     131070;
       std::int64_t const scale = shift + (i / cols) % rows % row_mod + i % cols % col_mod;
       double const value = std::ldexp(static_cast<double>(n), -static_cast<int>(scale));
       out[static_cast<std::size_t>(i)] = bf16 ? nearest_bf16(value) : value;
@@ -65,8 +66,11 @@ struct procedural_input {
 
   procedural_stream initial() const { return {.key = key, .shift = shift_init}; }
   procedural_stream gradient(int step) const {
-    return {.key = key + static_cast<std::uint64_t>(step), .shift = shift_grad,
-            .row_mod = row_mod, .col_mod = col_mod, .bf16 = grad_bf16};
+    return {.key = key + static_cast<std::uint64_t>(step),
+            .shift = shift_grad,
+            .row_mod = row_mod,
+            .col_mod = col_mod,
+            .bf16 = grad_bf16};
   }
 };
 

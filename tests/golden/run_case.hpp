@@ -84,11 +84,11 @@ void compare_update(instance<Recipe, Param>& from, int t, scoreboard& board) {
 class rms_traces {
  public:
   explicit rms_traces(case_data const& data)
-      : data_(data), values_(data.info().params.size(),
-                             std::vector<double>(static_cast<std::size_t>(data.info().steps), NAN)) {}
+      : data_(data),
+        values_(data.info().params.size(),
+                std::vector<double>(static_cast<std::size_t>(data.info().steps), NAN)) {}
 
-  template <class Recipe, class Param>
-  void record(instance<Recipe, Param>& run, int t) {
+  template <class Recipe, class Param> void record(instance<Recipe, Param>& run, int t) {
     for (std::size_t i = 0; i < run.size(); ++i) {
       if (run[i].has_gradient) values_[i][static_cast<std::size_t>(t - 1)] = run.update_rms(i);
     }
@@ -108,8 +108,7 @@ class rms_traces {
 
 /// Runs all steps from the initial parameters and compares whatever the file holds.
 /// @tparam Recipe which tiers; its compute type is also that of parameters and gradients
-template <class Recipe>
-void run_trajectory(scoreboard& board) {
+template <class Recipe> void run_trajectory(scoreboard& board) {
   case_data const& data = board.data();
   using real = typename Recipe::compute;
   instance<Recipe, real> run(data);
@@ -122,7 +121,8 @@ void run_trajectory(scoreboard& board) {
     run.step(hypers_at(data, t), static_cast<std::uint64_t>(t));
     for (std::size_t i = 0; i < run.size(); ++i) {
       if (!run[i].has_gradient && run[i].differs_from(before[i])) {
-        board.fail(run.info(i).name + " moved in step " + std::to_string(t) + " without a gradient");
+        board.fail(run.info(i).name + " moved in step " + std::to_string(t) +
+                   " without a gradient");
       }
     }
     if constexpr (Recipe::has_update_rms) traces.record(run, t);

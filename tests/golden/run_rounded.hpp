@@ -8,7 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -105,16 +105,17 @@ class rounding_statistics {
     }
   }
 
-  /// Takes the result of one seed. @return false if an element is no neighbour of its exact value
-  bool take(std::vector<double> const& results) {
-    bool ok = true;
+  /// Takes the result of one seed; a NaN is a stray.
+  void take(std::vector<double> const& results) {
     for (std::size_t i = 0; i < sum_.size(); ++i) {
       sum_[i] += results[i];
-      ok = ok && lowest_[i] <= results[i] && results[i] <= highest_[i];
+      if (!(lowest_[i] <= results[i] && results[i] <= highest_[i])) strays_.insert(i);
     }
     ++count_;
-    return ok;
   }
+
+  /// The elements that were ever no neighbour of any value within the tolerance.
+  std::set<std::size_t> const& strays() const { return strays_; }
 
   /// The distance of the mean, against 5 standard errors and the tolerance.
   deviation mean(std::size_t i) const {
@@ -132,6 +133,7 @@ class rounding_statistics {
   std::vector<double> exact_;
   double tol_;
   std::vector<double> sum_, lowest_, highest_;
+  std::set<std::size_t> strays_;
   int count_ = 0;
 };
 
@@ -149,30 +151,29 @@ void compare_rounded(instance<Recipe, tieropt::bf16>& run, int t, scoreboard& bo
   load_params(run, t, "p_in");
   auto const start = run.saved();
   auto const hypers = hypers_at(data, t);
-  bool neighbours = true;
   for (int seed = 0; seed < n_seeds; ++seed) {
     run.restore(start);
     run.step(hypers, static_cast<std::uint64_t>(seed));
     for (std::size_t i = 0; i < run.size(); ++i) {
-      neighbours = statistics[i].take(widened(run[i].param)) && neighbours;
+      statistics[i].take(widened(run[i].param));
     }
     if (seed == 0) compare_states(run, t, board);
   }
-  if (!neighbours) {
-    board.fail("step " + std::to_string(t) + ": a result is no bf16 neighbour of p_pre");
-  }
   for (std::size_t i = 0; i < run.size(); ++i) {
-    std::string const name = "mean of f64/" + std::to_string(t) + "/" + run.info(i).name + "/p_pre";
+    std::string const name = step_name("f64", t, run.info(i), "p_pre");
     for (std::size_t e = 0; e < statistics[i].size(); ++e) {
-      board.record(statistics[i].mean(e), name, e, "p_pre (mean)");
+      board.record(statistics[i].mean(e), "mean of " + name, e, "p_pre (mean)");
     }
+    auto const& strays = statistics[i].strays();
+    if (strays.empty()) continue;
+    board.fail(name + ": " + std::to_string(strays.size()) + " elements, the first " +
+               std::to_string(*strays.begin()) + ", went to no bf16 neighbour");
   }
 }
 
 /// Runs every step of a bf16-parameter case alone. In double only what gets rounded is compared:
 /// rounding takes place in float32 and was checked there.
-template <class Recipe>
-void run_rounded(scoreboard& board) {
+template <class Recipe> void run_rounded(scoreboard& board) {
   case_data const& data = board.data();
   rms_traces traces(data);
   instance<Recipe, typename Recipe::compute> exact(data);

@@ -58,8 +58,7 @@ constexpr std::size_t element_bytes(std::string_view dtype) {
   return 0;
 }
 
-template <class T>
-T read(std::byte const* p) {
+template <class T> T read(std::byte const* p) {
   T value;
   std::memcpy(&value, p, sizeof value);
   return value;
@@ -100,10 +99,14 @@ class tensor_file {
     std::vector<double> out(t.bytes.size() / size);
     for (std::size_t i = 0; i < out.size(); ++i) {
       std::byte const* const p = t.bytes.data() + i * size;
-      if (t.dtype == "F64") out[i] = safetensors::read<double>(p);
-      else if (t.dtype == "F32") out[i] = safetensors::read<float>(p);
-      else if (t.dtype == "I64") out[i] = static_cast<double>(safetensors::read<std::int64_t>(p));
-      else out[i] = std::bit_cast<float>(std::uint32_t{safetensors::read<std::uint16_t>(p)} << 16);
+      if (t.dtype == "F64")
+        out[i] = safetensors::read<double>(p);
+      else if (t.dtype == "F32")
+        out[i] = safetensors::read<float>(p);
+      else if (t.dtype == "I64")
+        out[i] = static_cast<double>(safetensors::read<std::int64_t>(p));
+      else
+        out[i] = std::bit_cast<float>(std::uint32_t{safetensors::read<std::uint16_t>(p)} << 16);
     }
     return out;
   }
