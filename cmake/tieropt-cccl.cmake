@@ -12,7 +12,7 @@ set(TIEROPT_CCCL_DIR "" CACHE PATH
 
 function(tieropt_cccl_search_)
   # The three parts share a folder in a toolkit and have one each in a checkout of CCCL.
-  set(suffixes include/cccl include cccl
+  set(suffixes . include/cccl include cccl
                libcudacxx/include thrust cub # a checkout
                ../../../include/cccl ../../../include ../../include/cccl ../include/cccl # lib/cmake/cccl, lib/cmake, lib
                ../libcudacxx/include ../thrust ../cub ../../.. ../.. ..)
@@ -32,6 +32,13 @@ function(tieropt_cccl_search_)
   find_path(TIEROPT_LIBCUDACXX_INCLUDE_DIR cuda/std/mdspan ${where} ${options})
   find_path(TIEROPT_THRUST_INCLUDE_DIR thrust/version.h ${where} ${options})
   find_path(TIEROPT_CUB_INCLUDE_DIR cub/version.cuh ${where} ${options})
+  foreach(part LIBCUDACXX THRUST CUB)
+    string(REGEX REPLACE "/\\.$" "" folder "${TIEROPT_${part}_INCLUDE_DIR}")
+    if(folder MATCHES "/\\.\\.")
+      file(REAL_PATH "${folder}" folder)
+    endif()
+    set_property(CACHE TIEROPT_${part}_INCLUDE_DIR PROPERTY VALUE "${folder}")
+  endforeach()
   mark_as_advanced(TIEROPT_LIBCUDACXX_INCLUDE_DIR TIEROPT_THRUST_INCLUDE_DIR TIEROPT_CUB_INCLUDE_DIR)
 endfunction()
 
