@@ -31,7 +31,8 @@ static_assert(tieropt::momentum_policy<sign_momentum>);
 struct steady : tieropt::tier {
   using momentum = sign_momentum;
   using eps = tieropt::added_eps;
-  using clip = tieropt::no_clip;  // M is not enough to find the update again, so none can be measured first
+  using clip =
+      tieropt::no_clip;  // M is not enough to find the update again, so none can be measured first
 };
 struct usual : steady {
   using momentum = tieropt::ema_momentum<float>;
@@ -72,6 +73,7 @@ double train() {
 
 int main() {
   double const with_sign = train<steady>(), with_ema = train<usual>();
-  std::printf("distance from the minimum: sign momentum %.4f, plain momentum %.4f\n", with_sign, with_ema);
+  std::printf("distance from the minimum: sign momentum %.4f, plain momentum %.4f\n", with_sign,
+              with_ema);
   return with_sign < 0 || with_ema < 0;
 }

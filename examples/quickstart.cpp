@@ -47,7 +47,8 @@ int main() {
   tieropt::hyper const hypers[] = {{.lr = 0.01, .weight_decay = 0.05}, {.lr = 0.01}};
   tieropt::status s = prepare(executor, *plan, workspace);
   for (std::uint64_t step = 0; s && step < 100; ++step) {  // pull every weight towards 1
-    for (std::size_t i = 0; i < w.size(); ++i) dw[i] = codec::nearest(codec::decode<float>(w[i]) - 1);
+    for (std::size_t i = 0; i < w.size(); ++i)
+      dw[i] = codec::nearest(codec::decode<float>(w[i]) - 1);
     for (std::size_t i = 0; i < gate.size(); ++i) d_gate[i] = gate[i] - 1;
     s = enqueue(executor, *plan, workspace, hypers, tieropt::step_inputs{.seed = 42});
   }

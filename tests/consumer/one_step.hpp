@@ -22,12 +22,12 @@ inline float one_step() {
   std::vector<float> param(20, 1.f), grad(20, 1.f), momentum(20), row(4), col(5);
   std::vector<std::int64_t> step(1);
   std::vector<tieropt::bound_tensor<consumer_tier, float>> bound;
-  bound.push_back({.param = tieropt::view(param.data(), 4, 5),
-                   .grad = tieropt::view(grad.data(), 4, 5),
-                   .momentum = tieropt::view(momentum.data(), 4, 5),
-                   .variance = {.row = tieropt::view(row.data(), 4),
-                                .col = tieropt::view(col.data(), 5)},
-                   .step = tieropt::view(step.data(), 1)});
+  bound.push_back(
+      {.param = tieropt::view(param.data(), 4, 5),
+       .grad = tieropt::view(grad.data(), 4, 5),
+       .momentum = tieropt::view(momentum.data(), 4, 5),
+       .variance = {.row = tieropt::view(row.data(), 4), .col = tieropt::view(col.data(), 5)},
+       .step = tieropt::view(step.data(), 1)});
   auto const plan = tieropt::make_plan<tieropt::tier_policy<consumer_tier>>(bound);
   if (!plan) return -1;
   std::vector<std::byte> workspace(plan->workspace_bytes());

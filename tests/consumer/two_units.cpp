@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A second translation unit with everything that main.cpp has: links with it, and computes the same.
+// A second translation unit with everything that main.cpp has: links with it, and computes the
+// same.
 
 #include "one_step.hpp"
 

@@ -22,7 +22,7 @@ function(tags_of out prefix)
 endfunction()
 
 file(GLOB_RECURSE headers "${INCLUDE}/*.hpp" "${INCLUDE}/*.cuh")
-file(GLOB cases "${CASES}/*.cpp")
+file(GLOB cases "${CASES}/*.cpp" "${CASES}/*.cu")
 tags_of(written "" ${headers})
 tags_of(tested "// expect: " ${cases})
 
