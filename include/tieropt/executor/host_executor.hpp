@@ -18,9 +18,9 @@
 
 #include <thrust/for_each.h>
 #include <thrust/iterator/counting_iterator.h>
-#if defined(_OPENMP)
+#if defined(__CUDACC__) && defined(_OPENMP)
 #include <thrust/system/omp/execution_policy.h>
-#else
+#elif defined(__CUDACC__)
 #include <thrust/system/cpp/execution_policy.h>
 #endif
 
@@ -61,11 +61,14 @@ class host_executor_on {
   Policy policy_;
 };
 
-/// The parallel executor: OpenMP where it is on, one thread else.
-#if defined(_OPENMP)
-using host_executor = host_executor_on<thrust::omp::detail::par_t>;
+/// The parallel executor: the system that THRUST_DEVICE_SYSTEM names (OMP, TBB or CPP; OpenMP by
+/// default where it is on, one thread else). A CUDA compiler takes OpenMP or one thread.
+#if !defined(__CUDACC__)
+using host_executor = host_executor_on<thrust::device_system_tag>;
+#elif defined(_OPENMP)
+using host_executor = host_executor_on<thrust::omp::tag>;
 #else
-using host_executor = host_executor_on<thrust::cpp::detail::par_t>;
+using host_executor = host_executor_on<thrust::cpp::tag>;
 #endif
 
 /// Runs the blocks on the calling thread, first to last.

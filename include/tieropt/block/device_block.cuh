@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// A block of warps: the only file that knows threads, vector accesses and CUB. Layer: block.
+///
+/// A group is a warp. A lane holds eight elements of the strip: packs of PerLane neighbours, the
+/// packs of the 32 lanes side by side. The vector path moves a pack in accesses of at most 16 bytes;
+/// the ragged path has packs of one element, so that a warp's accesses stay side by side whatever
+/// the alignment.
+#pragma once
+
+#include <tieropt/block/thread_block.hpp>
+#include <tieropt/precision/storage.hpp>
+
+#include <cub/warp/warp_reduce.cuh>
+
+#include <cuda/std/type_traits>
+
+#include <cstring>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// The word that one access of a number of bytes moves.
+/// @tparam Bytes 2, 4, 8 or 16
+template <int Bytes>
+struct access_word;
+/// Two bytes.
+template <>
+struct access_word<2> {
+  using type = unsigned short;  ///< the word
+};
+/// Four bytes.
+template <>
+struct access_word<4> {
+  using type = unsigned int;  ///< the word
+};
+/// Eight bytes.
+template <>
+struct access_word<8> {
+  using type = uint2;  ///< the word
+};
+/// Sixteen bytes.
+template <>
+struct access_word<16> {
+  using type = uint4;  ///< the word
+};
+
+/// Whether elements are rounded to nearest as bfloat16 by the library's own codec.
+/// @tparam U element type
+/// @return true where cvt.rn.bf16x2 gives the codec's bits
+template <class U>
+consteval bool rounds_as_bf16() {
+  using codec = storage<U>;
+  if constexpr (cuda::std::is_base_of_v<storage_16<U, bf16_format>, codec>) {
+    return &codec::template nearest<float> == &storage_16<U, bf16_format>::template nearest<float>;
+  } else {
+    return false;
+  }
+}
+
+/// Two values as bfloat16, nearest even, NaN to 0x7FFF. @param[in] low value of the low half
+/// @param[in] high value of the high half @return both
+__device__ __forceinline__ uint32_t nearest_bf16_pair(float low, float high) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+
+/// A warp and its strip.
+/// @tparam PerLane neighbouring elements of a lane: 1, 2, 4 or 8
+template <int PerLane>
+class device_group {
+  static_assert(PerLane == 1 || PerLane == 2 || PerLane == 4 || PerLane == 8,
+                "[tieropt-tuning-per-lane] tune.per_lane must be 1, 2, 4 or 8; see "
+                "tieropt/block/thread_block.hpp");
+
+  static constexpr int lanes = 32;
+  static constexpr int held = strip / lanes;      // elements of a lane
+  static constexpr int packs = held / PerLane;    // packs of a lane
+  static constexpr unsigned all_lanes = 0xffffffffu;
+
+  template <class N>
+  static constexpr bool is_whole = cuda::std::is_same_v<N, whole_strip>;
+
+  static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x % lanes); }
+  static __device__ __forceinline__ int column_of(int v) {
+    return v / PerLane * (lanes * PerLane) + lane() * PerLane + v % PerLane;
+  }
+
+ public:
+  static constexpr bool splits_ragged = false;  ///< one ragged instance serves all strides
+
+  /// One of a lane's elements.
+  struct slot {
+    int v;  ///< from 0 to 7, known at compile time once loops are unrolled
+  };
+
+  /// 256 values, eight in each lane. @tparam T value type
+  template <class T>
+  struct fragment {
+    T x[held];  ///< by slot
+    /// A value. @param[in] at slot @return reference
+    __device__ __forceinline__ T& operator()(slot at) { return x[at.v]; }
+    /// A value. @param[in] at slot @return copy
+    __device__ __forceinline__ T operator()(slot at) const { return x[at.v]; }
+  };
+
+  /// A strip of a buffer, in registers.
+  /// @tparam U element type, const where it is only read
+  /// @tparam N whole_strip or int
+  /// @tparam Stride unit_stride or int64_t
+  template <class U, class N, class Stride>
+  class tile {
+    using element = cuda::std::remove_const_t<U>;
+    using codec = storage<element>;
+    static constexpr int size = sizeof(element);
+    static_assert(size == 2 || size == 4 || size == 8,
+                  "[tieropt-storage-size] element types have 2, 4 or 8 bytes; see "
+                  "tieropt/precision/storage.hpp");
+    using word = cuda::std::conditional_t<
+        size == 2, uint16_t, cuda::std::conditional_t<size == 4, uint32_t, uint64_t>>;
+    static constexpr bool vector = is_whole<N> && cuda::std::is_same_v<Stride, unit_stride>;
+    static constexpr int access = PerLane * size < 16 ? PerLane * size : 16;  // bytes
+    static constexpr int per_access = access / size;                          // elements
+    using access_type = typename access_word<access>::type;
+
+   public:
+    /// @param[in] data element of column 0 @param[in] n width @param[in] stride between columns
+    __device__ __forceinline__ tile(U* data, N n, Stride stride)
+        : data_{data}, n_{n}, stride_{stride} {
+      if constexpr (vector) {
+        TIEROPT_UNROLL
+        for (int v = 0; v < held; v += per_access) {
+          auto const q = *reinterpret_cast<access_type const*>(data_ + column_of(v));
+          std::memcpy(&x_[v], &q, access);
+        }
+      } else {
+        TIEROPT_UNROLL
+        for (int v = 0; v < held; ++v) {
+          x_[v] = 0;
+          if (column_of(v) < n_) std::memcpy(&x_[v], address(v), size);
+        }
+      }
+    }
+
+    /// Decodes. @tparam T compute type @param[in] at slot @return value
+    template <class T>
+    __device__ __forceinline__ T get(slot at) const {
+      return codec::template decode<T>(__builtin_bit_cast(element, x_[at.v]));
+    }
+    /// Rounds to nearest. @tparam T compute type @param[in] at slot @param[in] x value
+    template <class T>
+    __device__ __forceinline__ void put(slot at, T x) {
+      x_[at.v] = __builtin_bit_cast(word, codec::nearest(x));
+      if constexpr (pairs<T>) {
+        // The second of two neighbours rounds both in one instruction; the first rounding is dead.
+        if (at.v % 2 == 0) {
+          first_[at.v / 2] = x;
+          has_first_[at.v / 2] = true;
+        } else if (has_first_[at.v / 2]) {
+          uint32_t const pair = nearest_bf16_pair(first_[at.v / 2], x);
+          std::memcpy(&x_[at.v - 1], &pair, sizeof pair);
+        }
+      }
+    }
+    /// Rounds stochastically. @tparam T compute type @param[in] at slot @param[in] x value
+    /// @param[in] r 16 random bits
+    template <class T>
+    __device__ __forceinline__ void put(slot at, T x, uint32_t r) {
+      x_[at.v] = __builtin_bit_cast(word, codec::stochastic(x, r));
+      if constexpr (pairs<T>) has_first_[at.v / 2] = false;
+    }
+    /// Writes the strip back.
+    __device__ __forceinline__ void store() const {
+      if constexpr (vector) {
+        TIEROPT_UNROLL
+        for (int v = 0; v < held; v += per_access) {
+          access_type q;
+          std::memcpy(&q, &x_[v], access);
+          // A plain store of a pack is split into its elements.
+          __stwb(reinterpret_cast<access_type*>(data_ + column_of(v)), q);
+        }
+      } else {
+        TIEROPT_UNROLL
+        for (int v = 0; v < held; ++v) {
+          if (column_of(v) < n_) std::memcpy(address(v), &x_[v], size);
+        }
+      }
+    }
+
+   private:
+    // cvt.rn.bf16x2 takes what an access of at least two elements puts side by side.
+    template <class T>
+    static constexpr bool pairs =
+        per_access >= 2 && cuda::std::is_same_v<T, float> && rounds_as_bf16<element>();
+
+    __device__ __forceinline__ U* address(int v) const {
+      return data_ + static_cast<int64_t>(column_of(v)) * stride_;
+    }
+
+    U* data_;
+    N n_;
+    Stride stride_;
+    alignas(16) word x_[held];
+    float first_[held / 2]{};
+    bool has_first_[held / 2]{};
+  };
+
+  /// @param[in] index which group of the block
+  __device__ __forceinline__ explicit device_group(int index) : index_{index} {}
+
+  /// Which group of the block. @return 0 .. groups - 1
+  __device__ __forceinline__ int index() const { return index_; }
+  /// The column of a slot. @param[in] at slot @return 0 .. 255
+  __device__ __forceinline__ int column(slot at) const { return column_of(at.v); }
+  /// The group for ragged tiles. @return the same warp with single elements side by side
+  __device__ __forceinline__ device_group<1> ragged() const { return device_group<1>{index_}; }
+  /// Calls f in one lane. @tparam F callable @param[in] f called once
+  template <class F>
+  __device__ __forceinline__ void single(F const& f) const {
+    if (lane() == 0) f();
+  }
+  /// Sets a fragment to zero. @tparam T value type @param[out] f fragment
+  template <class T>
+  __device__ __forceinline__ void zero(fragment<T>& f) const {
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; ++v) f.x[v] = T{};
+  }
+  /// A strip of a buffer; columns at or beyond n are zero elements and never touched.
+  /// @tparam U element type @tparam N width type @tparam Stride stride type
+  /// @param[in] data element of column 0 @param[in] n width
+  /// @param[in] stride elements between columns @return a tile
+  /// @pre for whole_strip and unit_stride: data is aligned to 16 bytes
+  template <class U, class N, class Stride>
+  __device__ __forceinline__ tile<U, N, Stride> load(U* data, N n, Stride stride) const {
+    return {data, n, stride};
+  }
+  /// A hint that the device does without. @tparam U element type
+  template <class U>
+  __device__ __forceinline__ void prefetch(U const*) const {}
+  /// Calls f(at) for the elements below n. @tparam N width type @tparam F callable
+  /// @param[in] n width @param[in] f called n times
+  template <class N, class F>
+  __device__ __forceinline__ void for_each(N n, F const& f) const {
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; ++v) {
+      if constexpr (is_whole<N>) {
+        f(slot{v});
+      } else if (column_of(v) < n) {
+        f(slot{v});
+      }
+    }
+  }
+  /// Random bits of a strip. @tparam F callable @param[in] parity 0 or 1, the same in every lane
+  /// @param[in] f 32 bits of pair j
+  /// @return for element i the half (i + parity) & 1 of f((i + parity) >> 1)
+  template <class F>
+  __device__ __forceinline__ fragment<uint16_t> draw(uint32_t parity, F const& f) const {
+    fragment<uint16_t> out;
+    if constexpr (PerLane == 1) {
+      TIEROPT_UNROLL
+      for (int v = 0; v < held; ++v) {
+        uint32_t const i = static_cast<uint32_t>(column_of(v)) + parity;
+        out.x[v] = static_cast<uint16_t>(f(i / 2) >> (16 * (i % 2)));
+      }
+    } else {
+      TIEROPT_UNROLL
+      for (int k = 0; k < packs; ++k) {
+        uint32_t const first = static_cast<uint32_t>(column_of(k * PerLane)) / 2;
+        uint32_t pair[PerLane / 2 + 1];
+        TIEROPT_UNROLL
+        for (int j = 0; j < PerLane / 2; ++j) pair[j] = f(first + static_cast<uint32_t>(j));
+        if (parity != 0) {
+          pair[PerLane / 2] = f(first + PerLane / 2);
+          TIEROPT_UNROLL
+          for (int j = 0; j < PerLane / 2; ++j) pair[j] = __funnelshift_r(pair[j], pair[j + 1], 16);
+        }
+        TIEROPT_UNROLL
+        for (int v = 0; v < PerLane; ++v) {
+          out.x[k * PerLane + v] = static_cast<uint16_t>(pair[v / 2] >> (16 * (v % 2)));
+        }
+      }
+    }
+    return out;
+  }
+  /// The adjacent balanced tree of the 256 values. @tparam T float or double
+  /// @param[in] f fragment @return their sum, in every lane
+  template <class T>
+  __device__ __forceinline__ T reduce(fragment<T> const& f) const {
+    // Neighbours in the lane, then neighbouring lanes, then the packs: in every pass level[i] takes
+    // level[2 i] + level[2 i + 1]. WarpReduce's tree for lane 0 is the one of neighbouring lanes.
+    T level[held];
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; ++v) level[v] = f.x[v];
+    fold<held, packs>(level);
+    using warp_reduce = cub::WarpReduce<T>;
+    typename warp_reduce::TempStorage nothing;  // empty: a warp reduces by shuffles
+    TIEROPT_UNROLL
+    for (int k = 0; k < packs; ++k) level[k] = warp_reduce(nothing).Sum(level[k]);
+    fold<packs, 1>(level);
+    return __shfl_sync(all_lanes, level[0], 0);
+  }
+  /// Replaces every value by its root, correctly rounded. @tparam T value type
+  /// @param[in,out] f fragment
+  template <class T>
+  __device__ __forceinline__ void root(fragment<T>& f) const {
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; ++v) f.x[v] = sqrt(f.x[v]);
+  }
+
+ private:
+  // Levels of the tree within a lane, from From values to To.
+  template <int From, int To, class T>
+  static __device__ __forceinline__ void fold(T* level) {
+    if constexpr (From > To) {
+      TIEROPT_UNROLL
+      for (int i = 0; i < From / 2; ++i) level[i] = add(level[2 * i], level[2 * i + 1]);
+      fold<From / 2, To>(level);
+    }
+  }
+
+  int index_;
+};
+
+/// A block of warps.
+/// @tparam Groups warps of the block
+/// @tparam PerLane neighbouring elements of a lane: 1, 2, 4 or 8
+template <int Groups, int PerLane>
+class device_block {
+ public:
+  static constexpr int groups = Groups;  ///< groups of the block
+
+  /// @param[in] memory the block's storage, in shared memory
+  __device__ __forceinline__ explicit device_block(void* memory) : memory_{memory} {}
+
+  /// Which block of the grid. @return from 0
+  __device__ __forceinline__ int64_t index() const { return static_cast<int64_t>(blockIdx.x); }
+  /// Calls f(group) in every warp, then waits for the block. @tparam F callable
+  /// @param[in] f called once per group
+  template <class F>
+  __device__ __forceinline__ void for_each_group(F const& f) const {
+    f(device_group<PerLane>{static_cast<int>(threadIdx.x / 32)});
+    __syncthreads();
+  }
+  /// Calls f(i) for i below n, then waits for the block. @tparam F callable
+  /// @param[in] n items @param[in] f called n times
+  template <class F>
+  __device__ __forceinline__ void for_each(int64_t n, F const& f) const {
+    for (int64_t i = static_cast<int64_t>(threadIdx.x); i < n; i += Groups * 32) f(i);
+    __syncthreads();
+  }
+  /// The block's storage. @tparam T the body's storage type @return reference
+  template <class T>
+  __device__ __forceinline__ T& shared() const {
+    return *static_cast<T*>(memory_);
+  }
+
+ private:
+  void* memory_;
+};
+
+}  // namespace v0_1
+}  // namespace tieropt

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The first launch of a step derives every matrix's scalars; the last commits the steps. Layer: kernel.
+#pragma once
+
+#include <tieropt/functor/hyper.hpp>
+#include <tieropt/kernel/tensor.hpp>
+#include <tieropt/precision/random.hpp>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// Matrices of one block in the passes over matrices.
+inline constexpr int matrices_per_block = 256;
+
+/// Whether a number is neither NaN nor infinite. @param[in] x value @return true if finite
+TIEROPT_HOST_DEVICE bool is_finite(double x) { return add(x, -x) == 0.0; }
+
+/// The eps of a step. @tparam Eps eps part @param[in] h hyperparameters @return eps, or its default
+template <class Eps>
+TIEROPT_HOST_DEVICE double eps_of(hyper const& h) {
+  return h.eps == default_eps ? Eps::default_value : h.eps;
+}
+
+/// Forms the scalars of one matrix in double and rounds each once.
+/// @tparam Parts see kernel/tensor.hpp
+/// @param[in] h hyperparameters of its group
+/// @param[in] in inputs of the step
+/// @param[in] k number of the step, from 1
+/// @param[in] key the tensor's key
+/// @return the scalars; active unless found_inf is set or a number is not finite
+template <class Parts>
+TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper const& h,
+                                                                         step_inputs const& in,
+                                                                         int64_t k, uint64_t key) {
+  using T = typename Parts::compute;
+  using eps = typename Parts::eps;
+  double const power1 = power(h.beta1, k), power2 = power(h.beta2, k);
+  double const left2 = add(1.0, -power2);
+  step_scalars<T> s;
+  s.beta1 = to<T>(h.beta1);
+  s.one_minus_beta1 = to<T>(add(1.0, -h.beta1));
+  s.beta2 = to<T>(h.beta2);
+  s.one_minus_beta2 = to<T>(add(1.0, -h.beta2));
+  s.correction2 = to<T>(div(1.0, left2));
+  s.root_correction2 = to<T>(div(1.0, sqrt(left2)));
+  s.update_gain =
+      to<T>(mul(momentum_gain<typename Parts::momentum>(power1), eps::update_gain(power2)));
+  s.eps = to<T>(eps_of<eps>(h));
+  s.clip = to<T>(h.clip);
+  s.lr = to<T>(h.lr);
+  s.decay = to<T>(fma(-h.lr, h.weight_decay, 1.0));
+  s.grad_gain = to<T>(div(in.clip_factor, in.grad_scale));
+  s.rounding_key = rounding_key(in.seed, key, static_cast<uint64_t>(k));
+  s.next_step = k;
+  s.active = in.found_inf == 0 && is_finite(h.lr) && is_finite(h.beta1) && is_finite(h.beta2) &&
+             is_finite(h.eps) && is_finite(h.clip) && is_finite(h.weight_decay) &&
+             is_finite(in.grad_scale) && is_finite(in.clip_factor);
+  return s;
+}
+
+/// Derives the scalars of all matrices of a range from their own steps.
+/// @tparam Parts see kernel/tensor.hpp
+template <class Parts>
+struct begin_step_body {
+  using storage = byte[16];                      ///< no use
+  static constexpr tuning tune = Parts::tune;    ///< mapping
+  tensor_table<Parts> table;                     ///< the tensors
+  int64_t n_matrices;                            ///< of the range
+  hyper const* resident_hypers;                  ///< read instead of hypers unless null
+  step_inputs const* resident_inputs;            ///< read instead of inputs unless null
+  step_inputs inputs;                            ///< of the step
+  hyper hypers[max_groups];                      ///< by group
+
+  /// Runs one block. @tparam Block a block @param[in] block the block
+  template <class Block>
+  TIEROPT_HOST_DEVICE void operator()(Block const& block) const {
+    int64_t const base = block.index() * matrices_per_block;
+    block.for_each(clamp_count(n_matrices - base, matrices_per_block), [&](int64_t i) {
+      int64_t const found = table.find(&tensor_entry<Parts>::first_matrix, base + i);
+      auto const& tensor = table.entries[found];
+      int64_t const e = base + i - tensor.first_matrix;
+      int64_t const step = tensor.step[Parts::step_scope == scope::tensor ? 0 : e];
+      hyper const h = resident_hypers ? resident_hypers[tensor.group] : hypers[tensor.group];
+      step_inputs const in = resident_inputs ? *resident_inputs : inputs;
+      auto s = derive_scalars<Parts>(h, in, step + 1, tensor.key);
+      bool const wanted = tensor.active == nullptr || tensor.active[e] != 0;
+      s.active = s.active && wanted && table.grads[found] != nullptr;
+      tensor.scalars[e] = s;
+    });
+  }
+};
+
+/// Commits the steps that were taken, after their last reader.
+/// @tparam Parts see kernel/tensor.hpp
+template <class Parts>
+struct commit_steps_body {
+  using storage = byte[16];                      ///< no use
+  static constexpr tuning tune = Parts::tune;    ///< mapping
+  tensor_table<Parts> table;                     ///< the tensors
+  int64_t n_matrices;                            ///< of the range
+
+  /// Runs one block. @tparam Block a block @param[in] block the block
+  template <class Block>
+  TIEROPT_HOST_DEVICE void operator()(Block const& block) const {
+    int64_t const base = block.index() * matrices_per_block;
+    block.for_each(clamp_count(n_matrices - base, matrices_per_block), [&](int64_t i) {
+      auto const& tensor =
+          table.entries[table.find(&tensor_entry<Parts>::first_matrix, base + i)];
+      int64_t const e = base + i - tensor.first_matrix;
+      auto const& s = tensor.scalars[e];
+      bool const writes = Parts::step_scope == scope::matrix || e == 0;
+      if (writes && s.active) tensor.step[e] = s.next_step;
+    });
+  }
+};
+
+}  // namespace v0_1
+}  // namespace tieropt

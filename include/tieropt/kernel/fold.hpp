@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Pass 2 of a factored tier: partial sums into the factors, factors into values. Layer: kernel.
+#pragma once
+
+#include <tieropt/kernel/sums.hpp>
+#include <tieropt/kernel/tensor.hpp>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// Block 0 of a matrix folds its rows, the others a segment of its columns each.
+/// @tparam Parts see kernel/tensor.hpp
+template <class Parts>
+struct fold_pass {
+  using T = typename Parts::compute;       ///< compute type
+  using storage = T[1];                    ///< the mean of the row factors
+  using eps = typename Parts::eps;         ///< makes values of factors
+  using entry_type = tensor_entry<Parts>;  ///< one tensor
+  /// How factors are stored.
+  using state_type = typename Parts::variance::state_type;
+  /// Where its blocks start.
+  static constexpr auto first = &entry_type::first_fold;
+
+  /// Blocks of one tensor. @param[in] shape its shape @return blocks
+  TIEROPT_HOST_DEVICE static constexpr int64_t blocks(geometry const& shape) {
+    return shape.size() == 0 ? 0 : shape.E * (1 + shape.segments());
+  }
+
+  /// Runs one block. @tparam Block a block @param[in] block the block @param[in] tensor the tensor
+  /// @param[in] index which block
+  template <class Block>
+  TIEROPT_HOST_DEVICE static void run(Block const& block, entry_type const& tensor,
+                                      typename Parts::grad const*, int64_t index) {
+    int64_t const per_matrix = 1 + tensor.shape.segments();
+    int64_t const e = index / per_matrix, part = index % per_matrix;
+    if (!tensor.scalars[e].active) return;
+    if (part == 0) {
+      fold_rows(block, tensor, e);
+    } else {
+      fold_columns(block, tensor, e, (part - 1) * segment);
+    }
+  }
+
+ private:
+  template <class Block>
+  TIEROPT_HOST_DEVICE static void fold_rows(Block const& block, entry_type const& tensor,
+                                            int64_t e) {
+    auto const s = tensor.scalars[e];
+    int64_t const R = tensor.shape.R, segments = tensor.shape.segments();
+    T const count = static_cast<T>(tensor.shape.C);
+    T* const value = tensor.work.row_value + e * R;
+    if (tensor.is_vector) {  // one row: its ratio to the mean is 1
+      block.for_each(R, [&](int64_t r) { value[r] = eps::row(T(1), s); });
+      return;
+    }
+    T* const part = tensor.work.row_part + e * segments * R;
+    state_type* const row = tensor.row + e * R;
+    block.for_each_group([&](auto const& any_group) {
+      auto const& group = any_group.ragged();
+      for (int64_t r = group.index() * strip; r < R; r += Block::groups * strip) {
+        blend<typename Parts::variance>(group, part + r, segments, R, clamp_count(R - r, strip),
+                                        count, row + r, s);
+      }
+    });
+    auto& mean = block.template shared<storage>();
+    block.for_each_group([&](auto const& any_group) {
+      auto const& group = any_group.ragged();
+      if (group.index() == 0) {
+        T const sum = sum_vector<T>(group, row, R);
+        group.single([&] { mean[0] = max(div(sum, static_cast<T>(R)), eps::template mean_floor<T>()); });
+      }
+    });
+    T const floor = mean[0];
+    block.for_each(R, [&](int64_t r) {
+      value[r] = eps::row(div(storage_of::template decode<T>(row[r]), floor), s);
+    });
+  }
+
+  template <class Block>
+  TIEROPT_HOST_DEVICE static void fold_columns(Block const& block, entry_type const& tensor,
+                                               int64_t e, int64_t c0) {
+    auto const s = tensor.scalars[e];
+    int64_t const C = tensor.shape.C, row_tiles = tensor.shape.row_tiles();
+    T const count = static_cast<T>(tensor.shape.R);
+    int const columns = clamp_count(C - c0, segment);
+    T* const part = tensor.work.col_part + e * row_tiles * C + c0;
+    T* const value = tensor.work.col_value + e * padded_columns(C) + c0;
+    state_type* const col = tensor.col + e * C + c0;
+    bool const is_vector = tensor.is_vector;
+    block.for_each_group([&](auto const& any_group) {
+      auto const& group = any_group.ragged();
+      for (int c = group.index() * strip; c < columns; c += Block::groups * strip) {
+        int const width = clamp_count(columns - c, strip);
+        if (is_vector) {
+          blend<typename Parts::vector_variance>(group, part + c, row_tiles, C, width, count,
+                                                 col + c, s);
+        } else {
+          blend<typename Parts::variance>(group, part + c, row_tiles, C, width, count, col + c, s);
+        }
+      }
+    });
+    block.for_each(columns, [&](int64_t c) {
+      value[c] = eps::col(storage_of::template decode<T>(col[c]), s);
+    });
+  }
+
+  /// Sums n rows of partial sums and blends their mean into a strip of the state.
+  template <class Variance, class Group>
+  TIEROPT_HOST_DEVICE static void blend(Group const& group, T* part, int64_t n, int64_t pitch,
+                                        int width, T count, state_type* state,
+                                        step_scalars<T> const& scalars) {
+    step_scalars<T> const s = scalars;
+    tree_rows<T>(group, part, n, pitch, width);
+    auto const sum = group.load(part, width, unit_stride{});
+    auto factor = group.load(state, width, unit_stride{});
+    group.for_each(width, [&](auto at) {
+      T v = factor.template get<T>(at);
+      Variance{}(v, add(div(sum.template get<T>(at), count), eps::square_offset(s)), s);
+      factor.put(at, v);
+    });
+    factor.store();
+  }
+
+  using storage_of = tieropt::storage<state_type>;
+};
+
+}  // namespace v0_1
+}  // namespace tieropt

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Pass 1 of a factored tier: sums of squared gradients per row and per column. Layer: kernel.
+#pragma once
+
+#include <tieropt/kernel/sums.hpp>
+#include <tieropt/kernel/tensor.hpp>
+
+#include <cuda/std/type_traits>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// A block sums one tile of 128 rows and 1,024 columns: row sums per segment, column sums per tile.
+/// @tparam Parts see kernel/tensor.hpp
+template <class Parts>
+struct squares_pass {
+  using T = typename Parts::compute;       ///< compute type
+  using storage = T[leaves][segment];      ///< column sums of the leaves
+  using entry_type = tensor_entry<Parts>;  ///< one tensor
+  /// Where its blocks start.
+  static constexpr auto first = &entry_type::first_tile;
+
+  /// Runs one tile. @tparam Block a block @param[in] block the block @param[in] tensor the tensor
+  /// @param[in] grad its gradient @param[in] index which tile
+  template <class Block>
+  TIEROPT_HOST_DEVICE static void run(Block const& block, entry_type const& tensor,
+                                      typename Parts::grad const* grad, int64_t index) {
+    auto const [e, tile, seg] = locate(tensor.shape, index);
+    auto const s = tensor.scalars[e];
+    if (!s.active) return;
+    auto const shape = tensor.shape;
+    operand<typename Parts::grad const> const g{grad, tensor.grad.matrix, tensor.grad.row,
+                                                tensor.grad.col};
+    int64_t const matrix = e, row0 = tile * tile_rows, c0 = seg * segment;
+    int const columns = clamp_count(shape.C - c0, segment);
+    T* const row_part = tensor.work.row_part + (e * shape.segments() + seg) * shape.R;
+    T* const col_part = tensor.work.col_part + (e * shape.row_tiles() + tile) * shape.C + c0;
+    auto& leaf_sums = block.template shared<storage>();
+    bool const aligned = tensor.aligned && on_16_bytes(grad);
+
+    block.for_each_group([&](auto const& any_group) {
+      with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
+        using group_type = cuda::std::remove_cvref_t<decltype(group)>;
+        for (int i = group.index(); i < leaves; i += Block::groups) {
+          typename group_type::template fragment<T> col[strips];
+          TIEROPT_UNROLL
+          for (int k = 0; k < strips; ++k) group.zero(col[k]);
+          int64_t const begin = row0 + i * leaf;
+          int const rows = clamp_count(shape.R - begin, leaf);
+          int r = 0;
+          // Two rows share one visit of the column sums; the order of the sums stays.
+          for (; r + 1 < rows; r += 2) {
+            add_rows<2>(group, cut, g, s.grad_gain, matrix, begin + r, c0, col, row_part);
+          }
+          if (r < rows) add_rows<1>(group, cut, g, s.grad_gain, matrix, begin + r, c0, col, row_part);
+          TIEROPT_UNROLL
+          for (int k = 0; k < strips; ++k) {
+            group.for_each(whole_strip{}, [&](auto at) {
+              leaf_sums[i][k * strip + group.column(at)] = col[k](at);
+            });
+          }
+        }
+      });
+    });
+    block.for_each(columns, [&](int64_t c) { col_part[c] = tree8(&leaf_sums[0][c], segment); });
+  }
+
+ private:
+  /// Adds N consecutive rows to the column sums and writes their row sums.
+  template <int N, class Group, class Cut, class Fragment>
+  TIEROPT_HOST_DEVICE static void add_rows(Group const& group, Cut const& cut,
+                                           operand<typename Parts::grad const> const& g, T gain,
+                                           int64_t e, int64_t r, int64_t c0, Fragment (&col)[strips],
+                                           T* row_part) {
+    Fragment first_row, second_row;
+    group.zero(first_row);
+    if constexpr (N == 2) group.zero(second_row);
+    auto const stride = cut.stride(g.col);
+    TIEROPT_UNROLL
+    for (int k = 0; k < strips; ++k) {
+      auto const width = cut.width(k);
+      if (width == 0) break;
+      auto const* data = g.at(e, r, c0 + k * strip);
+      for (int ahead = N; ahead < 2 * N; ++ahead) group.prefetch(data + ahead * g.row);
+      auto const x = group.load(data, width, stride);
+      if constexpr (N == 2) {
+        auto const y = group.load(data + g.row, width, stride);
+        group.for_each(width, [&](auto at) {
+          T const v = mul(gain, x.template get<T>(at)), w = mul(gain, y.template get<T>(at));
+          first_row(at) = fma(v, v, first_row(at));
+          second_row(at) = fma(w, w, second_row(at));
+          col[k](at) = fma(w, w, fma(v, v, col[k](at)));
+        });
+      } else {
+        group.for_each(width, [&](auto at) {
+          T const v = mul(gain, x.template get<T>(at));
+          first_row(at) = fma(v, v, first_row(at));
+          col[k](at) = fma(v, v, col[k](at));
+        });
+      }
+    }
+    T const sum = group.reduce(first_row);
+    group.single([&] { row_part[r] = sum; });
+    if constexpr (N == 2) {
+      T const next = group.reduce(second_row);
+      group.single([&] { row_part[r + 1] = next; });
+    }
+  }
+};
+
+}  // namespace v0_1
+}  // namespace tieropt

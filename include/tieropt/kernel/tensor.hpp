@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// What a pass knows of one tensor: operands, geometry, its place in the grid. Layer: kernel.
+///
+/// A pass is a template over `Parts`, a struct of types: `param`, `grad`, `compute` and the parts
+/// `momentum`, `variance`, `vector_variance`, `eps`, `clip`, `decay`, `rounding`, and a `tune`.
+#pragma once
+
+#include <tieropt/block/thread_block.hpp>
+#include <tieropt/functor/momentum.hpp>
+#include <tieropt/functor/variance.hpp>
+#include <tieropt/precision/storage.hpp>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// An (E, R, C) operand with any strides.
+/// @tparam T element type, const where it is only read
+template <class T>
+struct operand {
+  T* data = nullptr;   ///< element (0, 0, 0)
+  int64_t matrix = 0;  ///< elements between matrices
+  int64_t row = 0;     ///< elements between rows
+  int64_t col = 0;     ///< elements between columns
+
+  /// An element. @param[in] e matrix @param[in] r row @param[in] c column @return its address
+  TIEROPT_HOST_DEVICE T* at(int64_t e, int64_t r, int64_t c) const {
+    return data + (e * matrix + r * row + c * col);
+  }
+};
+
+/// The shape of a tensor and of its tiles: E matrices of R rows and C columns.
+struct geometry {
+  int64_t E;  ///< matrices
+  int64_t R;  ///< rows of a matrix
+  int64_t C;  ///< columns of a matrix
+
+  /// Segments of 1,024 columns. @return ceil(C / 1024)
+  TIEROPT_HOST_DEVICE constexpr int64_t segments() const { return ceil_div(C, segment); }
+  /// Tiles of 128 rows. @return ceil(R / 128)
+  TIEROPT_HOST_DEVICE constexpr int64_t row_tiles() const { return ceil_div(R, tile_rows); }
+  /// Tiles of one matrix. @return segments() row_tiles()
+  TIEROPT_HOST_DEVICE constexpr int64_t matrix_tiles() const { return segments() * row_tiles(); }
+  /// Elements. @return E R C
+  TIEROPT_HOST_DEVICE constexpr int64_t size() const { return E * R * C; }
+};
+
+/// Where a block's tile lies.
+struct tile_place {
+  int64_t e;        ///< matrix
+  int64_t tile;     ///< which tile of rows
+  int64_t segment;  ///< which segment of columns
+};
+
+/// The tile of a block: segments first, then tiles of rows, then matrices.
+/// @param[in] shape the tensor's shape
+/// @param[in] index block within the tensor
+/// @return its place
+TIEROPT_HOST_DEVICE tile_place locate(geometry const& shape, int64_t index) {
+  int64_t const n = shape.segments(), m = shape.row_tiles();
+  return {index / (n * m), index / n % m, index % n};
+}
+
+/// Partial results of one tensor in the workspace; T is the compute type.
+/// @tparam T compute type
+template <class T>
+struct tensor_workspace {
+  T* row_part = nullptr;   ///< (E, segments, R) sums of squares; factored
+  T* col_part = nullptr;   ///< (E, row tiles, C) sums of squares; factored
+  T* row_value = nullptr;  ///< (E, R) row values of the eps part; factored
+  T* col_value = nullptr;  ///< (E, padded C) column values of the eps part; factored
+  T* norm_part = nullptr;  ///< (E, row tiles, segments) squared norms; clipped
+  T* rms = nullptr;        ///< (E) or (1) RMS of the update before the clip; clipped
+  T* factor = nullptr;     ///< (E) or (1) clip factor times update_gain; clipped
+};
+
+/// Columns of col_value, padded so that every matrix starts on 16 bytes.
+/// @param[in] C columns @return the next multiple of 64
+TIEROPT_HOST_DEVICE constexpr int64_t padded_columns(int64_t C) { return ceil_div(C, 64) * 64; }
+
+/// Everything of one tensor but its gradient's address; an array of these lives in the workspace.
+/// @tparam Parts see the head of this file
+template <class Parts>
+struct tensor_entry {
+  using T = typename Parts::compute;  ///< compute type
+  /// How momentum is stored.
+  using momentum_state = typename Parts::momentum::state_type;
+  /// How second moments are stored.
+  using variance_state = typename Parts::variance::state_type;
+
+  operand<typename Parts::param> param;   ///< (E, R, C)
+  operand<typename Parts::grad const> grad;  ///< strides only: the address is in the table
+  operand<momentum_state> momentum;       ///< (E, R, C); unused without momentum
+  operand<variance_state> exact;          ///< (E, R, C); exact tiers
+  variance_state* row;                    ///< (E, R); factored tiers
+  variance_state* col;                    ///< (E, C); factored tiers, and their vectors
+  geometry shape;                         ///< E, R, C
+  tensor_workspace<T> work;               ///< partial results
+  step_scalars<T>* scalars;               ///< (E), derived by the first launch of a step
+  int64_t* step;                          ///< (E), or one for the tensor
+  int const* active;                      ///< (E), or null
+  uint64_t key;                           ///< names the tensor for the rounding bits
+  uint64_t first_element;                 ///< global index of element (0, 0, 0)
+  int group;                              ///< which hyperparameters
+  bool is_vector;                         ///< below rank 2: the row ratio is 1
+  bool aligned;                           ///< all but the gradient's address suits whole tiles
+  bool unit;                              ///< all column strides are 1
+  int64_t first_matrix;                   ///< of the range: where its scalars start
+  int64_t first_tile;                     ///< of the range: its first block in tile passes
+  int64_t first_fold;                     ///< of the range: its first block in the fold
+  int64_t first_clip;                     ///< of the range: its first block in find_clip
+};
+
+/// The tensors of one range.
+/// @tparam Parts see the head of this file
+template <class Parts>
+struct tensor_table {
+  tensor_entry<Parts> const* entries;           ///< (n)
+  typename Parts::grad const* const* grads;     ///< (n), null where a gradient is absent
+  int64_t n;                                    ///< tensors
+
+  /// The last tensor whose first place is not beyond i; empty tensors are never found.
+  /// @param[in] first which count of the entries @param[in] i place in the grid @return its index
+  TIEROPT_HOST_DEVICE int64_t find(int64_t tensor_entry<Parts>::*first, int64_t i) const {
+    int64_t low = 0, high = n;
+    while (high - low > 1) {
+      int64_t const middle = (low + high) / 2;
+      if (entries[middle].*first <= i) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+};
+
+/// A pass over all tensors of a table: a block finds its tensor and its place in it.
+/// @tparam Pass the pass: `storage` and `run(block, entry, grad, index)`
+/// @tparam Parts see the head of this file
+template <class Pass, class Parts>
+struct table_body {
+  using storage = typename Pass::storage;        ///< block storage
+  static constexpr tuning tune = Parts::tune;    ///< mapping
+  tensor_table<Parts> table;                     ///< the tensors
+
+  /// Runs one block. @tparam Block a block @param[in] block the block
+  template <class Block>
+  TIEROPT_HOST_DEVICE void operator()(Block const& block) const {
+    int64_t const i = block.index();
+    int64_t const found = table.find(Pass::first, i);
+    auto const& entry = table.entries[found];
+    auto const* grad = table.grads[found];
+    if (grad != nullptr) Pass::run(block, entry, grad, i - entry.*(Pass::first));
+  }
+};
+
+/// Whether an address is a multiple of 16 bytes. @param[in] p any address @return true if so
+TIEROPT_HOST_DEVICE bool on_16_bytes(void const* p) {
+  return reinterpret_cast<uintptr_t>(p) % 16 == 0;
+}
+
+}  // namespace v0_1
+}  // namespace tieropt

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Bytes of state and bytes moved, from shapes alone. Layer: plan.
+#pragma once
+
+#include <tieropt/kernel/tensor.hpp>
+#include <tieropt/kernel/strip_update.hpp>
+#include <tieropt/policy/tier.hpp>
+
+#include <cuda/std/span>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// Bytes of state, by kind; step counters are not counted.
+struct state_size {
+  int64_t momentum = 0;  ///< first moments
+  int64_t row = 0;       ///< row factors
+  int64_t col = 0;       ///< column factors
+  int64_t exact = 0;     ///< exact second moments
+
+  /// All of it. @return bytes
+  TIEROPT_HOST constexpr int64_t total() const { return momentum + row + col + exact; }
+  /// Adds another size. @param[in] o size @return the sum
+  TIEROPT_HOST constexpr state_size operator+(state_size const& o) const {
+    return {momentum + o.momentum, row + o.row, col + o.col, exact + o.exact};
+  }
+};
+
+/// The (E, R, C) shape of some extents: the last two are the matrix.
+/// @param[in] extents of a tensor, slowest first @return its shape
+TIEROPT_HOST constexpr geometry geometry_of(cuda::std::span<int64_t const> extents) {
+  geometry shape{1, 1, 1};
+  auto const n = static_cast<int>(extents.size());
+  for (int i = 0; i < n; ++i) {
+    int64_t const x = extents[static_cast<size_t>(i)];
+    (i == n - 1 ? shape.C : i == n - 2 ? shape.R : shape.E) *= x;
+  }
+  return shape;
+}
+
+/// Bytes that the elements of a state type take. @tparam State element type, or none
+/// @param[in] n elements @return bytes
+template <class State>
+TIEROPT_HOST constexpr int64_t bytes_of(int64_t n) {
+  return cuda::std::is_same_v<State, none> ? 0 : n * static_cast<int64_t>(sizeof(State));
+}
+
+/// State bytes of one tensor.
+/// @tparam Tier a population
+/// @param[in] shape (E, R, C)
+/// @param[in] is_vector below rank 2
+/// @return bytes by kind
+template <class Tier>
+TIEROPT_HOST constexpr state_size state_bytes(geometry const& shape, bool is_vector) {
+  static_assert(check_tier<Tier>::ok);
+  using state = typename Tier::variance::state_type;
+  state_size size;
+  size.momentum = bytes_of<typename Tier::momentum::state_type>(shape.size());
+  if (Tier::variance::factored && !is_vector) {
+    size.row = bytes_of<state>(shape.E * shape.R);
+    size.col = bytes_of<state>(shape.E * shape.C);
+  } else {
+    size.exact = bytes_of<state>(shape.size());
+  }
+  return size;
+}
+
+/// State bytes of a tensor that need not exist.
+/// @tparam Tier a population
+/// @param[in] extents of the tensor, slowest first
+/// @return bytes by kind
+template <class Tier>
+TIEROPT_HOST constexpr state_size state_bytes(cuda::std::span<int64_t const> extents) {
+  return state_bytes<Tier>(geometry_of(extents), extents.size() < 2);
+}
+
+/// Bytes that a streaming step of one tensor reads and writes.
+///
+/// Every pass counts each operand once per use: nothing is taken to stay in a cache. Partial sums
+/// count once written and once read, row and column values once per tile that reads them.
+/// @tparam Parts see kernel/tensor.hpp
+/// @param[in] shape (E, R, C)
+/// @param[in] is_vector below rank 2
+/// @return bytes
+template <class Parts>
+TIEROPT_HOST constexpr int64_t traffic_bytes(geometry const& shape, bool is_vector) {
+  using T = typename Parts::compute;
+  using variance_state = typename Parts::variance::state_type;
+  constexpr bool factored = Parts::variance::factored, clipped = Parts::clip::measures;
+  int64_t const n = shape.size();
+  int64_t const tile_passes = clipped ? 2 : 1;
+  int64_t const momentum = bytes_of<typename Parts::momentum::state_type>(n);
+  int64_t const grad = n * static_cast<int64_t>(sizeof(typename Parts::grad));
+  int64_t bytes = 2 * n * static_cast<int64_t>(sizeof(typename Parts::param));  // apply
+  bytes += grad + 2 * momentum;                                                 // fresh update
+  if (clipped) bytes += keeps_momentum<typename Parts::momentum> ? momentum : grad;
+  if (factored) {
+    int64_t const row_part = shape.E * shape.segments() * shape.R;
+    int64_t const col_part = shape.E * shape.row_tiles() * shape.C;
+    int64_t const rows = is_vector ? 0 : shape.E * shape.R, cols = shape.E * shape.C;
+    bytes += grad + 2 * bytes_of<T>(row_part + col_part);           // squares, fold
+    bytes += 2 * bytes_of<variance_state>(rows + cols);             // fold
+    bytes += bytes_of<T>(shape.E * shape.R + cols);                 // values
+    bytes += tile_passes * bytes_of<T>(row_part + col_part);        // values, in every tile
+  } else {
+    bytes += (2 + (clipped ? 1 : 0)) * bytes_of<variance_state>(n);
+  }
+  if (clipped) bytes += 2 * bytes_of<T>(shape.E * shape.matrix_tiles());
+  return bytes;
+}
+
+/// Bytes that a streaming step of a tensor reads and writes, which need not exist.
+/// @tparam Tier a population @tparam Param element type of the parameter
+/// @tparam Grad element type of the gradient
+/// @param[in] extents of the tensor, slowest first
+/// @return bytes
+template <class Tier, class Param, class Grad = Param>
+TIEROPT_HOST constexpr int64_t traffic_bytes(cuda::std::span<int64_t const> extents) {
+  return traffic_bytes<tier_parts<Tier, Param, Grad>>(geometry_of(extents), extents.size() < 2);
+}
+
+}  // namespace v0_1
+}  // namespace tieropt

@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Shapes, strides and overlaps of bound tensors, checked before anything runs. Layer: plan.
+#pragma once
+
+#include <tieropt/plan/bound_tensor.hpp>
+#include <tieropt/status.hpp>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// The (E, R, C) form of a view.
+struct canonical_form {
+  errc code = errc::ok;      ///< why there is none
+  geometry shape{0, 0, 0};   ///< E, R, C
+  int64_t matrix = 0;        ///< elements between matrices
+  int64_t row = 0;           ///< elements between rows
+  int64_t col = 0;           ///< elements between columns
+};
+
+/// Brings a view to (E, R, C) with three strides.
+/// @tparam T element type @param[in] v the view @return its form; rank, layout or too_large
+template <class T>
+TIEROPT_HOST constexpr canonical_form canonical(tensor_view<T> const& v) {
+  canonical_form f;
+  if (v.rank < 0) return {errc::shape, {}, 0, 0, 0};
+  if (v.rank > max_rank) return {errc::rank, {}, 0, 0, 0};
+  int64_t n = 1, reach = 0;
+  for (int i = 0; i < v.rank; ++i) {
+    if (v.extent[i] < 0) return {errc::shape, {}, 0, 0, 0};
+    if (v.extent[i] > 1 && v.stride[i] < 0) return {errc::layout, {}, 0, 0, 0};
+    if (__builtin_mul_overflow(n, v.extent[i], &n)) return {errc::too_large, {}, 0, 0, 0};
+    int64_t far = 0;
+    if (v.extent[i] > 1 && (__builtin_mul_overflow(v.extent[i] - 1, v.stride[i], &far) ||
+                            __builtin_add_overflow(reach, far, &reach) ||
+                            reach > (int64_t{1} << 58))) {
+      return {errc::too_large, {}, 0, 0, 0};
+    }
+  }
+  auto const extent = [&](int from_last) {
+    return v.rank > from_last ? v.extent[v.rank - 1 - from_last] : int64_t{1};
+  };
+  auto const stride = [&](int from_last) {
+    return extent(from_last) > 1 ? v.stride[v.rank - 1 - from_last] : int64_t{0};
+  };
+  f.shape = {1, extent(1), extent(0)};
+  f.row = stride(1);
+  // A single column has no stride of its own; 1 keeps it on the fast paths.
+  f.col = extent(0) > 1 ? stride(0) : int64_t{1};
+  for (int i = 2; i < v.rank; ++i) {
+    if (extent(i) == 1) continue;
+    if (f.shape.E > 1 && n > 0 && stride(i) != f.matrix * f.shape.E) {
+      return {errc::layout, {}, 0, 0, 0};
+    }
+    if (f.shape.E <= 1) f.matrix = stride(i);
+    f.shape.E *= extent(i);
+  }
+  return f;
+}
+
+/// Whether two elements of a view share memory. @param[in] f its form @return true if they may
+TIEROPT_HOST constexpr bool overlaps_itself(canonical_form const& f) {
+  int64_t extents[3] = {f.shape.E, f.shape.R, f.shape.C}, strides[3] = {f.matrix, f.row, f.col};
+  if (f.shape.size() == 0) return false;
+  for (int i = 0; i < 3; ++i) {
+    for (int j = i + 1; j < 3; ++j) {
+      if (strides[j] < strides[i]) {
+        int64_t const s = strides[i], x = extents[i];
+        strides[i] = strides[j], extents[i] = extents[j];
+        strides[j] = s, extents[j] = x;
+      }
+    }
+  }
+  int64_t reach = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (extents[i] == 1) continue;
+    if (strides[i] <= reach) return true;
+    reach += (extents[i] - 1) * strides[i];
+  }
+  return false;
+}
+
+/// A buffer of a tensor, for the overlap check.
+struct footprint {
+  char const* begin = nullptr;  ///< first byte
+  int64_t element = 0;          ///< bytes of an element; 0: there is no buffer
+  canonical_form form;          ///< elements and strides
+  bool written = false;         ///< by a step
+
+  /// Bytes from the first to one past the last. @return 0 where there is nothing
+  TIEROPT_HOST constexpr int64_t bytes() const {
+    if (element == 0 || form.shape.size() == 0) return 0;
+    return ((form.shape.E - 1) * form.matrix + (form.shape.R - 1) * form.row +
+            (form.shape.C - 1) * form.col + 1) * element;
+  }
+};
+
+/// Whether two views of one shape and strides interleave without sharing an element: slices of one
+/// wider buffer, for instance.
+/// @param[in] a a buffer @param[in] b another @return true if they are provably apart
+TIEROPT_HOST bool interleaved(footprint const& a, footprint const& b) {
+  auto const& f = a.form;
+  auto const& g = b.form;
+  int64_t const distance = b.begin - a.begin;
+  if (a.element != b.element || f.matrix != g.matrix || f.row != g.row || f.col != g.col ||
+      f.shape.E != g.shape.E || f.shape.R != g.shape.R || f.shape.C != g.shape.C ||
+      distance % a.element != 0) {
+    return false;
+  }
+  // distance = e matrix + r row + c col with every step inside the shape: a shared element.
+  int64_t const d = distance / a.element;
+  auto const steps = [](int64_t left, int64_t stride, int64_t extent, int64_t& low, int64_t& high) {
+    low = high = 0;
+    if (extent <= 1 || stride == 0) return;
+    low = left / stride - 1;
+    high = left / stride + 1;
+    low = low < 1 - extent ? 1 - extent : low;
+    high = high > extent - 1 ? extent - 1 : high;
+  };
+  int64_t e0, e1, r0, r1;
+  steps(d, f.matrix, f.shape.E, e0, e1);
+  for (int64_t e = e0; e <= e1; ++e) {
+    steps(d - e * f.matrix, f.row, f.shape.R, r0, r1);
+    for (int64_t r = r0; r <= r1; ++r) {
+      int64_t const rest = d - e * f.matrix - r * f.row;
+      int64_t const c = f.col == 0 ? 0 : rest / f.col;
+      if (c * f.col == rest && c > -f.shape.C && c < f.shape.C) return false;
+    }
+  }
+  return f.row >= f.col && (f.shape.E == 1 || f.matrix >= f.row);  // nested: nothing else can meet
+}
+
+/// Whether two buffers of a tensor share memory that a step writes.
+/// @param[in] a a buffer @param[in] b another @return true if they do, or may
+TIEROPT_HOST bool collide(footprint const& a, footprint const& b) {
+  if (!(a.written || b.written) || a.bytes() == 0 || b.bytes() == 0) return false;
+  if (a.begin + a.bytes() <= b.begin || b.begin + b.bytes() <= a.begin) return false;
+  return !interleaved(a, b);
+}
+
+/// Whether a view is dense and row-major. @tparam T element type @param[in] v a view
+/// @return true if so
+template <class T>
+TIEROPT_HOST constexpr bool is_dense(tensor_view<T> const& v) {
+  int64_t want = 1;
+  for (int i = v.rank - 1; i >= 0; --i) {
+    if (v.extent[i] > 1 && v.stride[i] != want) return false;
+    want *= v.extent[i];
+  }
+  return true;
+}
+
+/// What a bound tensor looks like to the kernels.
+struct tensor_form {
+  canonical_form param, grad, momentum, exact;  ///< the operands
+  bool is_vector = false;                       ///< below rank 2
+};
+
+namespace checks {
+
+/// Collects the buffers of one tensor and the first thing that is wrong with them.
+class collector {
+ public:
+  errc code = errc::ok;  ///< the first thing that is wrong
+
+  /// An operand of the parameter's shape.
+  /// @tparam T element type @param[in] v view @param[in] shape the parameter's
+  /// @param[in] written by a step @param[in] may_be_null an absent gradient @return its form
+  template <class T>
+  TIEROPT_HOST canonical_form matrix(tensor_view<T> const& v, geometry const& shape, bool written,
+                                     bool may_be_null = false) {
+    canonical_form const f = canonical(v);
+    fail(f.code);
+    require(f.shape.E == shape.E && f.shape.R == shape.R && f.shape.C == shape.C, errc::shape);
+    if (code == errc::ok && written) require(!overlaps_itself(f), errc::overlapping_strides);
+    add(v.data, f, written, may_be_null);
+    return f;
+  }
+
+  /// A dense buffer: (..., inner) or (..., inner, 1), where the leading dimensions multiply to outer.
+  /// @tparam T element type @param[in] v view @param[in] outer product of leading dimensions
+  /// @param[in] inner last dimension @param[in] written by a step
+  template <class T>
+  TIEROPT_HOST void dense(tensor_view<T> const& v, int64_t outer, int64_t inner, bool written) {
+    fail(canonical(v).code);
+    require(v.size() == outer * inner, errc::shape);
+    if (v.rank >= 1 && v.size() > 0 && outer > 1 && inner > 1) {
+      int last = v.rank - 1;
+      while (last > 0 && v.extent[last] == 1) --last;
+      require(v.extent[last] == inner, errc::shape);
+    }
+    require(is_dense(v), errc::layout);
+    add(v.data, {errc::ok, {1, 1, v.size()}, 0, 0, 1}, written, false);
+  }
+
+  /// Anything else. @param[in] ok what must hold @param[in] otherwise its code
+  TIEROPT_HOST void require(bool ok, errc otherwise) {
+    if (!ok) fail(otherwise);
+  }
+
+  /// Every pair of buffers, once all are known.
+  TIEROPT_HOST void disjoint() {
+    for (int i = 0; i < n_; ++i) {
+      for (int j = i + 1; j < n_; ++j) require(!collide(buffers_[i], buffers_[j]), errc::aliasing);
+    }
+  }
+
+ private:
+  TIEROPT_HOST void fail(errc c) {
+    if (code == errc::ok) code = c;
+  }
+  template <class T>
+  TIEROPT_HOST void add(T* data, canonical_form const& f, bool written, bool may_be_null) {
+    if (f.code != errc::ok || f.shape.size() == 0) return;
+    if (data == nullptr) return require(may_be_null, errc::null_buffer);
+    require(reinterpret_cast<uintptr_t>(data) % alignof(T) == 0, errc::misaligned_buffer);
+    buffers_[n_++] = {reinterpret_cast<char const*>(data), sizeof(T), f, written};
+  }
+  footprint buffers_[8];
+  int n_ = 0;
+};
+
+}  // namespace checks
+
+/// Checks one bound tensor. @tparam Bound a bound_tensor @param[in] b the tensor
+/// @param[out] form its operands @return the first thing that is wrong
+template <class Bound>
+TIEROPT_HOST errc check_tensor(Bound const& b, tensor_form& form) {
+  using parts = typename Bound::parts;
+  constexpr bool factored = parts::variance::factored;
+  checks::collector c;
+  form.param = canonical(b.param);
+  if (form.param.code != errc::ok) return form.param.code;
+  geometry const shape = form.param.shape;
+  form.is_vector = b.param.rank < 2;
+  if (factored && form.is_vector &&
+      cuda::std::is_same_v<typename parts::vector_variance, refuse>) {
+    return errc::rank;
+  }
+  c.matrix(b.param, shape, true);
+  form.grad = form.param;  // an absent gradient that comes later is taken to be laid out alike
+  if (b.grad) form.grad = c.matrix(b.grad, shape, false, true);
+  if constexpr (keeps_momentum<typename parts::momentum>) {
+    form.momentum = c.matrix(b.momentum, shape, true);
+  }
+  if (factored && !form.is_vector) {
+    c.dense(b.variance.row, shape.E, shape.R, true);
+    c.dense(b.variance.col, shape.E, shape.C, true);
+  } else if (factored) {
+    c.dense(b.variance.exact, 1, shape.C, true);
+  } else {
+    form.exact = c.matrix(b.variance.exact, shape, true);
+  }
+  bool const tensor_step = parts::step_scope == scope::tensor;
+  bool const tensor_clip = parts::clip::measures && parts::clip::spans == scope::tensor;
+  c.dense(b.step, 1, tensor_step ? 1 : shape.E, true);
+  if (b.active) {
+    c.require(!tensor_step && !tensor_clip, errc::active_scope);
+    c.dense(b.active, 1, shape.E, false);
+  }
+  c.require(b.group >= 0, errc::hyper_group);
+  c.disjoint();
+  return c.code;
+}
+
+}  // namespace v0_1
+}  // namespace tieropt

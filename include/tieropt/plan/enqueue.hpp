@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// One step of a plan, pass by pass over all ranges. Layer: plan.
+#pragma once
+
+#include <tieropt/kernel/apply.hpp>
+#include <tieropt/kernel/begin_step.hpp>
+#include <tieropt/kernel/squares.hpp>
+#include <tieropt/plan/prepare.hpp>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// Checks host hyperparameters against what a plan needs.
+/// @tparam Plan a plan @param[in] p the plan @param[in] hypers one per group
+/// @return ok, or hyper_groups, hyper_group, hyper_not_finite, hyper_beta, hyper_eps, hyper_clip with
+/// the group as status::tensor
+template <class Plan>
+TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hypers) {
+  if (hypers.size() > static_cast<size_t>(max_groups)) return {errc::hyper_groups};
+  for (int i = 0; i < Plan::n_ranges; ++i) {
+    if (p.size(i).max_group >= static_cast<int>(hypers.size())) {
+      return {errc::hyper_group, 0, i, p.size(i).max_group};
+    }
+  }
+  for (size_t g = 0; g < hypers.size(); ++g) {
+    hyper const& h = hypers[g];
+    auto const refuse_with = [&](errc code) { return status{code, 0, -1, static_cast<int64_t>(g)}; };
+    for (double const x : {h.lr, h.beta1, h.beta2, h.eps, h.clip, h.weight_decay}) {
+      if (!is_finite(x)) return refuse_with(errc::hyper_not_finite);
+    }
+    if (!(h.beta1 >= 0 && h.beta1 < 1 && h.beta2 >= 0 && h.beta2 < 1)) {
+      return refuse_with(errc::hyper_beta);
+    }
+    if (h.eps != default_eps && !(h.eps >= 0x1p-126)) return refuse_with(errc::hyper_eps);
+    if (!(h.clip > 0)) return refuse_with(errc::hyper_clip);
+  }
+  return {};
+}
+
+/// Checks host inputs. @param[in] in inputs @return ok, hyper_not_finite or input_scale
+TIEROPT_HOST status check_inputs(step_inputs const& in) {
+  if (!is_finite(in.grad_scale) || !is_finite(in.clip_factor)) return {errc::hyper_not_finite};
+  if (!(in.grad_scale > 0) || !(in.clip_factor > 0)) return {errc::input_scale};
+  return {};
+}
+
+/// Where the hyperparameters and inputs of a step lie: on the host, or resident.
+struct step_source {
+  cuda::std::span<hyper const> hypers;           ///< on the host
+  step_inputs inputs;                            ///< on the host
+  hyper const* resident_hypers = nullptr;        ///< read by the bodies instead
+  step_inputs const* resident_inputs = nullptr;  ///< read by the bodies instead
+};
+
+/// Launches one step of a plan whose inputs were checked; see enqueue.
+/// @tparam X an executor @tparam Plan a plan @param[in] x the executor @param[in] p the plan
+/// @param[in,out] workspace a prepared one @param[in] source hyperparameters and inputs
+/// @return ok, too_large or device
+template <executor X, class Plan>
+TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte> workspace,
+                                step_source const& source) {
+  // Calls f(table, size, parts) for every range; a pass goes over all ranges before the next one.
+  auto const each = [&](auto const& f) {
+    return for_each_range(p, [&](auto range) -> status {
+      constexpr size_t i = decltype(range)::value;
+      using parts = typename Plan::template bound_type<i>::parts;
+      range_size const& size = p.size(static_cast<int>(i));
+      return f(workspace_of<i>(p, workspace).table(size.tensors), size, parts{});
+    });
+  };
+  auto const pass_over = [&](auto pass_of, int64_t range_size::*blocks, auto wanted) {
+    return each([&](auto const& table, range_size const& size, auto parts) -> status {
+      using parts_type = decltype(parts);
+      if constexpr (wanted.template operator()<parts_type>()) {
+        using pass = typename decltype(pass_of.template operator()<parts_type>())::type;
+        return x.launch(size.*blocks, table_body<pass, parts_type>{table});
+      } else {
+        return {};
+      }
+    });
+  };
+  constexpr auto always = []<class Parts>() { return true; };
+  constexpr auto factored = []<class Parts>() { return Parts::variance::factored; };
+  constexpr auto clipped = []<class Parts>() { return Parts::clip::measures; };
+
+  status s = each([&](auto const& table, range_size const& size, auto parts) {
+    begin_step_body<decltype(parts)> body{
+        table, size.matrices, source.resident_hypers, source.resident_inputs, source.inputs, {}};
+    for (size_t g = 0; g < source.hypers.size(); ++g) body.hypers[g] = source.hypers[g];
+    return x.launch(ceil_div(size.matrices, matrices_per_block), body);
+  });
+  auto const squares = []<class P>() { return cuda::std::type_identity<squares_pass<P>>{}; };
+  auto const fold = []<class P>() { return cuda::std::type_identity<fold_pass<P>>{}; };
+  auto const measure = []<class P>() { return cuda::std::type_identity<measure_pass<P>>{}; };
+  auto const find_clip = []<class P>() { return cuda::std::type_identity<find_clip_pass<P>>{}; };
+  auto const apply = []<class P>() { return cuda::std::type_identity<apply_pass<P>>{}; };
+  if (s) s = pass_over(squares, &range_size::tiles, factored);
+  if (s) s = pass_over(fold, &range_size::folds, factored);
+  if (s) s = pass_over(measure, &range_size::tiles, clipped);
+  if (s) s = pass_over(find_clip, &range_size::clips, clipped);
+  if (s) s = pass_over(apply, &range_size::tiles, always);
+  if (!s) return s;
+  return each([&](auto const& table, range_size const& size, auto parts) {
+    return x.launch(ceil_div(size.matrices, matrices_per_block),
+                    commit_steps_body<decltype(parts)>{table, size.matrices});
+  });
+}
+
+/// One optimizer step over all tensors of a prepared plan.
+///
+/// Everything is checked before the first launch: after an error other than device nothing was
+/// written. All launches go to the executor's stream, in order; nothing is allocated or waited for.
+/// A matrix rests (state, step and weight untouched) when its gradient is absent, its active entry
+/// is 0, found_inf is set, or a resident number is not finite.
+/// @tparam X an executor @tparam Plan a plan
+/// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
+/// @param[in] hypers one per group, at most 32
+/// @param[in] inputs seed, scales, found_inf
+/// @return ok, workspace_size, workspace_alignment, hyper_*, input_scale, too_large or device
+template <executor X, class Plan>
+TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> workspace,
+                            cuda::std::span<hyper const> hypers, step_inputs const& inputs = {}) {
+  status s = check_workspace(p, workspace);
+  if (s) s = check_hypers(p, hypers);
+  if (s) s = check_inputs(inputs);
+  return s ? launch_step(x, p, workspace, {hypers, inputs}) : s;
+}
+
+/// One step with hyperparameters and inputs that are read when it runs: a captured step replays with
+/// new values. @pre betas in [0, 1), eps and clip positive, one hyper per group that is named.
+/// @tparam X an executor @tparam Plan a plan
+/// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
+/// @param[in] hypers (groups), where the executor's bodies read
+/// @param[in] inputs one, where the executor's bodies read
+/// @return ok, null_buffer, workspace_size, workspace_alignment, too_large or device
+template <executor X, class Plan>
+TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> workspace,
+                            resident<hyper> hypers, resident<step_inputs> inputs) {
+  if (hypers.data == nullptr || inputs.data == nullptr) return {errc::null_buffer};
+  status const s = check_workspace(p, workspace);
+  return s ? launch_step(x, p, workspace, {{}, {}, hypers.data, inputs.data}) : s;
+}
+
+}  // namespace v0_1
+}  // namespace tieropt

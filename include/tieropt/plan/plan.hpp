@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// A plan: checked ranges of bound tensors and what they need. Layer: plan.
+#pragma once
+
+#include <tieropt/kernel/fold.hpp>
+#include <tieropt/kernel/measure.hpp>
+#include <tieropt/plan/accounting.hpp>
+#include <tieropt/plan/checks.hpp>
+#include <tieropt/policy/tier_policy.hpp>
+
+#include <cuda/std/expected>
+#include <cuda/std/span>
+#include <cuda/std/tuple>
+#include <cuda/std/utility>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// The workspace must start on a multiple of this many bytes.
+inline constexpr size_t workspace_alignment = 16;
+
+/// What one range of tensors adds up to.
+struct range_size {
+  int64_t tensors = 0;     ///< bound tensors
+  int64_t matrices = 0;    ///< of the tensors that are not empty
+  int64_t tiles = 0;       ///< blocks of a tile pass
+  int64_t folds = 0;       ///< blocks of the fold
+  int64_t clips = 0;       ///< blocks of find_clip
+  int64_t elements = 0;    ///< compute-type elements of partial results
+  int64_t traffic = 0;     ///< bytes moved by a streaming step
+  int max_group = -1;      ///< largest group of hyperparameters
+  state_size state;        ///< bytes of state
+};
+
+/// Rounds up to the granularity of the workspace. @param[in] bytes a size @return multiple of 256
+TIEROPT_HOST constexpr size_t padded_bytes(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+/// Where the partial results of one tensor lie, in elements from the start of its range's.
+struct work_layout {
+  int64_t col_value = 0;  ///< first: it must start on 16 bytes
+  int64_t row_value = 0;  ///< (E, R)
+  int64_t row_part = 0;   ///< (E, segments, R)
+  int64_t col_part = 0;   ///< (E, row tiles, C)
+  int64_t norm_part = 0;  ///< (E, row tiles, segments)
+  int64_t rms = 0;        ///< (E) or (1)
+  int64_t factor = 0;     ///< (E) or (1)
+  int64_t total = 0;      ///< elements, a multiple of 64
+};
+
+/// Lays out the partial results of one tensor. @tparam Parts see kernel/tensor.hpp
+/// @param[in] shape (E, R, C) @return offsets
+template <class Parts>
+TIEROPT_HOST constexpr work_layout lay_out(geometry const& shape) {
+  work_layout at;
+  int64_t n = 0;
+  auto const take = [&](int64_t& offset, int64_t count) {
+    offset = n;
+    n += count;
+  };
+  if (Parts::variance::factored) {
+    take(at.col_value, shape.E * padded_columns(shape.C));
+    take(at.row_value, shape.E * shape.R);
+    take(at.row_part, shape.E * shape.segments() * shape.R);
+    take(at.col_part, shape.E * shape.row_tiles() * shape.C);
+  }
+  if (Parts::clip::measures) {
+    int64_t const clips = find_clip_pass<Parts>::blocks(shape);
+    take(at.norm_part, shape.E * shape.matrix_tiles());
+    take(at.rms, clips);
+    take(at.factor, clips);
+  }
+  at.total = ceil_div(n, 64) * 64;
+  return at;
+}
+
+/// Adds one tensor to a range's sizes. @tparam Parts see kernel/tensor.hpp
+/// @param[in,out] size of the range @param[in] form of the tensor @param[in] group of the tensor
+/// @return ok or too_large
+template <class Parts>
+TIEROPT_HOST constexpr errc count_tensor(range_size& size, tensor_form const& form, int group) {
+  geometry const shape = form.param.shape;
+  ++size.tensors;
+  size.max_group = group > size.max_group ? group : size.max_group;
+  if (shape.size() == 0) return errc::ok;
+  size.matrices += shape.E;
+  size.tiles += shape.E * shape.matrix_tiles();
+  if (Parts::variance::factored) size.folds += fold_pass<Parts>::blocks(shape);
+  if (Parts::clip::measures) size.clips += find_clip_pass<Parts>::blocks(shape);
+  size.elements += lay_out<Parts>(shape).total;
+  size.traffic += traffic_bytes<Parts>(shape, form.is_vector);
+  constexpr int64_t limit = int64_t{1} << 58;
+  return size.elements > limit || size.tiles > limit ? errc::too_large : errc::ok;
+}
+
+/// Checked ranges of bound tensors. It refers to the caller's bound tensors, which must outlive it,
+/// and owns nothing.
+/// @tparam Policy a tier_policy
+/// @tparam Bound a bound_tensor type per range
+template <class Policy, class... Bound>
+class plan {
+ public:
+  static constexpr int n_ranges = sizeof...(Bound);  ///< ranges of make_plan
+  /// The bound tensor type of a range. @tparam I which range
+  template <size_t I>
+  using bound_type = cuda::std::tuple_element_t<I, cuda::std::tuple<Bound...>>;
+
+  /// @param[in] ranges of bound tensors @param[in] sizes of the ranges
+  TIEROPT_HOST constexpr plan(cuda::std::tuple<cuda::std::span<Bound const>...> const& ranges,
+                              range_size const (&sizes)[n_ranges])
+      : ranges_{ranges} {
+    for (int i = 0; i < n_ranges; ++i) sizes_[i] = sizes[i];
+  }
+
+  /// The tensors of a range. @tparam I which range @return a view of the caller's container
+  template <size_t I>
+  TIEROPT_HOST constexpr auto tensors() const {
+    return cuda::std::get<I>(ranges_);
+  }
+  /// What a range adds up to. @param[in] i which range @return its sizes
+  TIEROPT_HOST constexpr range_size const& size(int i) const { return sizes_[i]; }
+
+  /// Bytes of scratch memory that prepare and enqueue need, next to the caller's buffers.
+  /// @return bytes; the memory must start on a multiple of 16
+  TIEROPT_HOST constexpr size_t workspace_bytes() const { return workspace_offset<n_ranges>(); }
+
+  /// Bytes of state of all bound tensors, step counters left out.
+  /// @return bytes by kind
+  TIEROPT_HOST constexpr state_size state_bytes() const {
+    state_size sum;
+    for (auto const& size : sizes_) sum = sum + size.state;
+    return sum;
+  }
+
+  /// Bytes that a streaming step reads and writes. @return bytes
+  TIEROPT_HOST constexpr int64_t traffic_bytes() const {
+    int64_t sum = 0;
+    for (auto const& size : sizes_) sum += size.traffic;
+    return sum;
+  }
+
+  /// Launches of a streaming step: they depend on the ranges alone, not on their tensors.
+  /// @return at most 7 per range
+  TIEROPT_HOST constexpr int launches() const {
+    int n = 0, i = 0;
+    ((n += sizes_[i++].matrices == 0 ? 0 : launches_of<typename Bound::parts>()), ...);
+    return n;
+  }
+
+  /// Where the workspace of a range starts. @tparam I which range @return bytes
+  template <size_t I>
+  TIEROPT_HOST constexpr size_t workspace_offset() const {
+    size_t offset = 0, i = 0;
+    ((offset += i < I ? range_bytes<Bound>(sizes_[i]) : 0, ++i), ...);
+    return offset;
+  }
+
+ private:
+  template <class Parts>
+  TIEROPT_HOST static constexpr int launches_of() {
+    return 3 + (Parts::variance::factored ? 2 : 0) + (Parts::clip::measures ? 2 : 0);
+  }
+  template <class B>
+  TIEROPT_HOST static constexpr size_t range_bytes(range_size const& size) {
+    using parts = typename B::parts;
+    auto const count = [](int64_t n) { return static_cast<size_t>(n); };
+    return padded_bytes(count(size.tensors) * sizeof(tensor_entry<parts>)) +
+           padded_bytes(count(size.tensors) * sizeof(void*)) +
+           padded_bytes(count(size.matrices) * sizeof(step_scalars<typename parts::compute>)) +
+           padded_bytes(count(size.elements) * sizeof(typename parts::compute));
+  }
+
+  cuda::std::tuple<cuda::std::span<Bound const>...> ranges_;
+  range_size sizes_[n_ranges];
+};
+
+/// Checks ranges of bound tensors and adds them up. Nothing is read, written or allocated.
+/// @tparam Policy a tier_policy
+/// @tparam Ranges contiguous containers of bound_tensor, as lvalues that outlive the plan
+/// @param[in] ranges one container per population and pair of element types
+/// @return the plan, or a status with range and tensor: null_buffer, misaligned_buffer, rank, shape,
+/// layout, overlapping_strides, aliasing, active_scope, hyper_group, too_large
+template <class Policy, class... Ranges>
+[[nodiscard]] TIEROPT_HOST auto make_plan(Ranges&... ranges) -> cuda::std::expected<
+    plan<Policy, cuda::std::remove_const_t<typename Ranges::value_type>...>, status> {
+  static_assert(sizeof...(Ranges) > 0,
+                "[tieropt-plan-ranges] make_plan needs at least one range of bound tensors");
+  static_assert((Policy::template contains<typename Ranges::value_type::population> && ...),
+                "[tieropt-plan-population] a bound tensor's population is not part of this "
+                "tier_policy; list it in the policy or bind it elsewhere");
+  range_size sizes[sizeof...(Ranges)];
+  status result;
+  int range = 0;
+  auto const check = [&](auto const& tensors) {
+    using bound = cuda::std::remove_cvref_t<decltype(*tensors.data())>;
+    int64_t i = 0;
+    for (bound const& tensor : tensors) {
+      if (!result) return;
+      tensor_form form;
+      errc code = check_tensor(tensor, form);
+      if (code == errc::ok) {
+        code = count_tensor<typename bound::parts>(sizes[range], form, tensor.group);
+        sizes[range].state = sizes[range].state + state_bytes<typename bound::population>(
+                                                      form.param.shape, form.is_vector);
+      }
+      if (code != errc::ok) result = status{code, 0, range, i};
+      ++i;
+    }
+    ++range;
+  };
+  (check(ranges), ...);
+  if (!result) return cuda::std::unexpected(result);
+  return plan<Policy, cuda::std::remove_const_t<typename Ranges::value_type>...>{
+      cuda::std::tuple{cuda::std::span<cuda::std::remove_const_t<typename Ranges::value_type> const>(
+          ranges.data(), ranges.size())...},
+      sizes};
+}
+
+/// A plan of a temporary would refer to tensors that are gone.
+/// @tparam Policy a tier_policy @tparam Ranges containers, one of them a temporary
+template <class Policy, class... Ranges>
+  requires(!(cuda::std::is_lvalue_reference_v<Ranges> && ...))
+auto make_plan(Ranges&&...) = delete;
+
+}  // namespace v0_1
+}  // namespace tieropt
