@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Binary floating-point formats by their definition: rounding and bit patterns without any bit trick.
+/// Binary floating-point formats by their definition: rounding and bit patterns without any bit
+/// trick.
 #pragma once
 
 #include <cmath>
@@ -10,7 +11,8 @@
 
 namespace testing {
 
-/// An IEEE-like format: `precision` significant bits, normal exponents `min_exponent` to `max_exponent`.
+/// An IEEE-like format: `precision` significant bits, normal exponents `min_exponent` to
+/// `max_exponent`.
 struct binary_format {
   int precision;
   int min_exponent;
@@ -89,7 +91,8 @@ inline double decode16(binary_format f, std::uint16_t raw) {
                          : std::numeric_limits<double>::quiet_NaN();
   }
   if (exponent == 0) return sign * std::ldexp(fraction, f.min_exponent - fraction_bits);
-  return sign * std::ldexp((1 << fraction_bits) + fraction, f.min_exponent + exponent - 1 - fraction_bits);
+  return sign *
+         std::ldexp((1 << fraction_bits) + fraction, f.min_exponent + exponent - 1 - fraction_bits);
 }
 
 /// The 16-bit pattern of a representable value; NaN is the all-ones pattern with a clear sign.

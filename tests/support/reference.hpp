@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// One optimizer step written from the formulas, in double or wider; includes no header of the library.
+/// One optimizer step written from the formulas, in double or wider; includes no header of the
+/// library.
 #pragma once
 
 #include "support/exact_format.hpp"
@@ -65,8 +66,9 @@ struct tensor {
 /// What a step computes on the way; values of matrices that rest stay zero.
 template <class Real>
 struct trace {
-  std::vector<Real> m;            // (E, R, C) what is divided: corrected momentum, or the gradient
-  std::vector<Real> m_magnitude;  // (E, R, C) the same with absolute values: the scale of its rounding
+  std::vector<Real> m;  // (E, R, C) what is divided: corrected momentum, or the gradient
+  std::vector<Real>
+      m_magnitude;  // (E, R, C) the same with absolute values: the scale of its rounding
   std::vector<Real> denominator;  // (E, R, C)
   std::vector<Real> raw;          // (E, R, C) U before the clip
   std::vector<Real> update;       // (E, R, C) U after the clip
@@ -77,8 +79,8 @@ struct trace {
 };
 
 /// One step in place. grad: (E, R, C) or empty (absent). active: (E) or empty (all).
-/// `param_format` is what rounded decay rounds to; the parameter itself is left unrounded in `before`
-/// and untouched in `t`.
+/// `param_format` is what rounded decay rounds to; the parameter itself is left unrounded in
+/// `before` and untouched in `t`.
 template <class Real>
 trace<Real> step(recipe const& tier, hyper const& h, tensor<Real>& t, std::vector<Real> const& grad,
                  std::vector<int> const& active, Real grad_factor, binary_format param_format) {
@@ -145,7 +147,9 @@ trace<Real> step(recipe const& tier, hyper const& h, tensor<Real>& t, std::vecto
           Real const ratio = mean_row == 0 ? Real{0} : R / mean_row;
           switch (tier.eps) {
             case eps_kind::inside: d = std::sqrt(ratio * C / correction2); break;
-            case eps_kind::added: d = std::sqrt(ratio) * std::sqrt(C) / std::sqrt(correction2) + eps; break;
+            case eps_kind::added:
+              d = std::sqrt(ratio) * std::sqrt(C) / std::sqrt(correction2) + eps;
+              break;
             case eps_kind::floored: {
               Real const floor = 1e-15;
               Real const floored = R / (mean_row > floor ? mean_row : floor);
@@ -160,7 +164,9 @@ trace<Real> step(recipe const& tier, hyper const& h, tensor<Real>& t, std::vecto
           switch (tier.eps) {
             case eps_kind::inside: d = std::sqrt(V / correction2); break;
             case eps_kind::added: d = std::sqrt(V) / std::sqrt(correction2) + eps; break;
-            case eps_kind::floored: d = std::sqrt(V > eps ? V : eps) / std::sqrt(correction2); break;
+            case eps_kind::floored:
+              d = std::sqrt(V > eps ? V : eps) / std::sqrt(correction2);
+              break;
           }
         }
         Real const u = d == 0 ? Real{0} : m / d;
