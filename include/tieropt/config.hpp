@@ -15,6 +15,12 @@
 #pragma message("tieropt: without -mfma (or -march=x86-64-v3) every fused multiply-add is a library call")
 #endif
 
+// A hidden template over a type of an unnamed namespace has nothing to hide: harmless, and said for
+// every tier of a user's that lies in one.
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 1407
+#endif
+
 /// Marks a function that runs on both sides, is always inlined and never leaves its shared object.
 #if defined(__CUDACC__)
 #define TIEROPT_HOST_DEVICE \

@@ -189,8 +189,11 @@ class host_group {
     }
   }
   // g++ does not vectorise a root that may set errno, so that the vector instruction is asked for.
+  // nvcc also parses this for the device, which has no vectors; it never runs there.
   TIEROPT_HOST_DEVICE static void roots(float* x) {
-#if defined(__AVX512F__) || defined(__AVX__)
+#if defined(__CUDA_ARCH__)
+    for (int i = 0; i < strip; ++i) x[i] = sqrt(x[i]);
+#elif defined(__AVX__)
     using pack = float __attribute__((vector_size(32), aligned(4), may_alias));
     for (int i = 0; i < strip; i += 8) {
       auto* p = reinterpret_cast<pack*>(x + i);
@@ -207,7 +210,9 @@ class host_group {
 #endif
   }
   TIEROPT_HOST_DEVICE static void roots(double* x) {
-#if defined(__AVX__)
+#if defined(__CUDA_ARCH__)
+    for (int i = 0; i < strip; ++i) x[i] = sqrt(x[i]);
+#elif defined(__AVX__)
     using pack = double __attribute__((vector_size(32), aligned(8), may_alias));
     for (int i = 0; i < strip; i += 4) {
       auto* p = reinterpret_cast<pack*>(x + i);

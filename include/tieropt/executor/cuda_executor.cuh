@@ -22,6 +22,7 @@ template <class Body>
 TIEROPT_KERNEL void __launch_bounds__(Body::tune.groups * 32, Body::tune.blocks_per_sm)
     run_on_device(Body const __grid_constant__ body) {
   using block = device_block<Body::tune.groups, Body::tune.per_lane>;
+  static_assert(thread_block<block>);
   if constexpr (sizeof(typename Body::storage) > static_shared_bytes) {
     extern __shared__ uint4 tieropt_storage[];
     body(block{tieropt_storage});
