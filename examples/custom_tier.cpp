@@ -73,7 +73,7 @@ double train() {
 
 int main() {
   double const with_sign = train<steady>(), with_ema = train<usual>();
-  std::printf("distance from the minimum: sign momentum %.4f, plain momentum %.4f\n", with_sign,
+  std::printf("distance from the minimum: sign momentum %.1e, plain momentum %.1e\n", with_sign,
               with_ema);
   return with_sign < 0 || with_ema < 0;
 }

@@ -56,5 +56,5 @@ int main() {
   double sum = 0;
   for (auto const x : w) sum += codec::decode<float>(x);
   std::printf("mean expert weight %.2f, state %zu bytes for %zu weights\n", sum / double(w.size()),
-              std::size_t(plan->state_bytes()), w.size() + gate.size());
+              std::size_t(plan->state_bytes().total()), w.size() + gate.size());
 }

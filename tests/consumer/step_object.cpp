@@ -6,13 +6,15 @@
 
 #include <tieropt/tieropt.hpp>
 
+#include <cuda/std/span>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-namespace {
-
+// Tiers with linkage: what is made of them must be hidden by the library, not by the anonymous
+// namespace.
 struct dense : tieropt::tier {
   using momentum = tieropt::ema_momentum<float>;
   using variance = tieropt::factored_variance<float>;
@@ -23,10 +25,12 @@ struct experts : tieropt::tier {
 struct router : tieropt::tier {};
 using policy = tieropt::tier_policy<dense, experts, router>;
 
+namespace {
+
 constexpr std::int64_t n_matrices = 2, n_rows = 33, n_cols = 1031;
 constexpr std::int64_t n_matrix = n_rows * n_cols, n_stack = n_matrices * n_matrix;
 
-// Plain buffers: a std::vector of the library's types would leave the user's own weak symbols.
+// Plain buffers and arrays: a std::vector of bound tensors would leave weak symbols of its own.
 struct buffers {
   tieropt::bf16 dense_param[n_matrix], stack[n_stack], stack_grad[n_stack];
   float dense_grad[n_matrix], dense_momentum[n_matrix], dense_row[n_rows], dense_col[n_cols];
@@ -81,7 +85,10 @@ extern "C" __attribute__((visibility("default"))) void const* run_steps(std::siz
        .key = 3}};
 
   *n_bytes = 0;
-  auto const plan = tieropt::make_plan<policy>(dense_bound, expert_bound, router_bound);
+  cuda::std::span const dense_range{dense_bound};
+  cuda::std::span const expert_range{expert_bound};
+  cuda::std::span const router_range{router_bound};
+  auto const plan = tieropt::make_plan<policy>(dense_range, expert_range, router_range);
   if (!plan) return nullptr;
   std::vector<std::byte> workspace(plan->workspace_bytes());
   tieropt::host_executor const executor;
