@@ -129,9 +129,11 @@ class host_group {
   /// Hints that a strip will be read. @tparam U element type @param[in] data element of column 0
   template <class U>
   TIEROPT_HOST_DEVICE void prefetch(U const* data) const {
+#if !defined(__CUDA_ARCH__)  // nvcc also parses this for the device
     for (size_t b = 0; b < strip * sizeof(U); b += 64) {
       __builtin_prefetch(reinterpret_cast<char const*>(data) + b);
     }
+#endif
   }
   /// Calls f(at) for the elements below n. @tparam N width type @tparam F callable
   /// @param[in] n width @param[in] f called n times

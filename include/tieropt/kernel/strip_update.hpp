@@ -84,7 +84,13 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
       return none{};
     }
   }();
-  auto const gradient = [&](auto at) { return mul(s.grad_gain, x.template get<T>(at)); };
+  auto const gradient = [&](auto at) -> T {
+    if constexpr (reads_grad<Parts, Fresh>) {
+      return mul(s.grad_gain, x.template get<T>(at));
+    } else {
+      return T(0);  // never called
+    }
+  };
   auto const numerator = [&](auto at, [[maybe_unused]] auto const& g) -> T {
     if constexpr (!keeps) {
       none nothing;

@@ -72,18 +72,21 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
   };
   auto const pass_over = [&](auto pass_of, int64_t range_size::*blocks, auto wanted) {
     return each([&](auto const& table, range_size const& size, auto parts) -> status {
-      using parts_type = decltype(parts);
-      if constexpr (wanted.template operator()<parts_type>()) {
-        using pass = typename decltype(pass_of.template operator()<parts_type>())::type;
-        return x.launch(size.*blocks, table_body<pass, parts_type>{table});
+      if constexpr (decltype(wanted(parts))::value) {
+        using pass = typename decltype(pass_of(parts))::type;
+        return x.launch(size.*blocks, table_body<pass, decltype(parts)>{table});
       } else {
         return {};
       }
     });
   };
-  constexpr auto always = []<class Parts>() { return true; };
-  constexpr auto factored = []<class Parts>() { return Parts::variance::factored; };
-  constexpr auto clipped = []<class Parts>() { return Parts::clip::measures; };
+  auto const always = [](auto) { return cuda::std::true_type{}; };
+  auto const factored = [](auto parts) {
+    return cuda::std::bool_constant<decltype(parts)::variance::factored>{};
+  };
+  auto const clipped = [](auto parts) {
+    return cuda::std::bool_constant<decltype(parts)::clip::measures>{};
+  };
 
   status s = each([&](auto const& table, range_size const& size, auto parts) {
     begin_step_body<decltype(parts)> body{
@@ -91,11 +94,13 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
     for (size_t g = 0; g < source.hypers.size(); ++g) body.hypers[g] = source.hypers[g];
     return x.launch(ceil_div(size.matrices, matrices_per_block), body);
   });
-  auto const squares = []<class P>() { return cuda::std::type_identity<squares_pass<P>>{}; };
-  auto const fold = []<class P>() { return cuda::std::type_identity<fold_pass<P>>{}; };
-  auto const measure = []<class P>() { return cuda::std::type_identity<measure_pass<P>>{}; };
-  auto const find_clip = []<class P>() { return cuda::std::type_identity<find_clip_pass<P>>{}; };
-  auto const apply = []<class P>() { return cuda::std::type_identity<apply_pass<P>>{}; };
+  auto const squares = [](auto p) { return cuda::std::type_identity<squares_pass<decltype(p)>>{}; };
+  auto const fold = [](auto p) { return cuda::std::type_identity<fold_pass<decltype(p)>>{}; };
+  auto const measure = [](auto p) { return cuda::std::type_identity<measure_pass<decltype(p)>>{}; };
+  auto const find_clip = [](auto p) {
+    return cuda::std::type_identity<find_clip_pass<decltype(p)>>{};
+  };
+  auto const apply = [](auto p) { return cuda::std::type_identity<apply_pass<decltype(p)>>{}; };
   if (s) s = pass_over(squares, &range_size::tiles, factored);
   if (s) s = pass_over(fold, &range_size::folds, factored);
   if (s) s = pass_over(measure, &range_size::tiles, clipped);

@@ -151,8 +151,9 @@ class plan {
   /// Where the workspace of a range starts. @tparam I which range @return bytes
   template <size_t I>
   TIEROPT_HOST constexpr size_t workspace_offset() const {
-    size_t offset = 0, i = 0;
-    ((offset += i < I ? range_bytes<Bound>(sizes_[i]) : 0, ++i), ...);
+    size_t offset = 0;
+    int i = 0;
+    ((offset += i < static_cast<int>(I) ? range_bytes<Bound>(sizes_[i]) : 0, ++i), ...);
     return offset;
   }
 
