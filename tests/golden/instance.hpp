@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -31,7 +32,8 @@ inline void check(tieropt::status const& s, char const* call) {
 }
 
 /// Converts values that the target holds exactly; anything else is rounded to nearest.
-template <class To> std::vector<To> converted(std::vector<double> const& values) {
+template <class To>
+std::vector<To> converted(std::vector<double> const& values) {
   std::vector<To> out;
   out.reserve(values.size());
   for (double const x : values) out.push_back(tieropt::storage<To>::nearest(x));
@@ -39,7 +41,8 @@ template <class To> std::vector<To> converted(std::vector<double> const& values)
 }
 
 /// Converts to double, exactly.
-template <class From> std::vector<double> widened(std::vector<From> const& values) {
+template <class From>
+std::vector<double> widened(std::vector<From> const& values) {
   std::vector<double> out;
   out.reserve(values.size());
   for (From const& x : values) out.push_back(tieropt::storage<From>::template decode<double>(x));
@@ -47,7 +50,8 @@ template <class From> std::vector<double> widened(std::vector<From> const& value
 }
 
 /// The buffers of one parameter; states that its tier lacks stay empty.
-template <class Param, class State> struct buffers {
+template <class Param, class State>
+struct buffers {
   std::vector<Param> param;
   std::vector<Param> grad;
   std::vector<State> momentum;
@@ -74,7 +78,8 @@ template <class Param, class State> struct buffers {
 };
 
 /// One case, bound: gradients have the type of the parameters, states the compute type.
-template <class Recipe, class Param> class instance {
+template <class Recipe, class Param>
+class instance {
  public:
   using state = typename Recipe::compute;
   using buffers_type = buffers<Param, state>;
@@ -82,10 +87,11 @@ template <class Recipe, class Param> class instance {
   /// @pre `data` outlives the instance
   explicit instance(case_data const& data) : data_(data), held_(data.info().params.size()) {
     for (std::size_t i = 0; i < held_.size(); ++i) place(i, tier_indices{});
-    with_plan([&](auto const& plan) {
-      workspace_.resize(ceil_blocks(plan.workspace_bytes()));
-      check(tieropt::prepare(executor_, plan, workspace()), "prepare");
-    });
+    auto const plan = std::apply(make_plan, ranges_);
+    if (!plan) check(plan.error(), "make_plan");
+    plan_.emplace(*plan);
+    workspace_.resize(plan_->workspace_bytes());
+    check(tieropt::prepare(executor_, *plan_, workspace_), "prepare");
   }
   instance(instance const&) = delete;
   instance& operator=(instance const&) = delete;
@@ -97,7 +103,8 @@ template <class Recipe, class Param> class instance {
   buffers_type const& operator[](std::size_t i) const { return held_[i]; }
 
   /// Calls f(name, vector) for each state of parameter `i`.
-  template <class F> void for_each_state(std::size_t i, F f) {
+  template <class F>
+  void for_each_state(std::size_t i, F f) {
     buffers_type::for_each_state(held_[i], Recipe::names, f);
   }
 
@@ -114,9 +121,7 @@ template <class Recipe, class Param> class instance {
   /// Takes one step of every parameter that has a gradient.
   void step(std::vector<tieropt::hyper> const& hypers, std::uint64_t seed) {
     tieropt::step_inputs const inputs{.seed = seed};
-    with_plan([&](auto const& plan) {
-      check(tieropt::enqueue(executor_, plan, workspace(), hypers, inputs), "enqueue");
-    });
+    check(tieropt::enqueue(executor_, *plan_, workspace_, hypers, inputs), "enqueue");
   }
 
   /// A copy of all buffers as they are now.
@@ -135,21 +140,20 @@ template <class Recipe, class Param> class instance {
   }
 
   /// The root mean square of the update of the last step, before clipping.
-  double update_rms(std::size_t i) {
-    double rms = 0;
-    with_plan([&](auto const& plan) { find_rms(plan, i, rms, tier_indices{}); });
-    return rms;
-  }
+  double update_rms(std::size_t i) { return find_rms(places_[i], tier_indices{}); }
 
   /// Copies without moving the destination, since the plan knows its address.
-  template <class T> static void copy(std::vector<T> const& from, std::vector<T>& to) {
+  template <class T>
+  static void copy(std::vector<T> const& from, std::vector<T>& to) {
     if (from.size() != to.size()) throw library_error("a state has an unexpected shape");
     std::copy(from.begin(), from.end(), to.begin());
   }
 
  private:
-  template <class Tiers> struct bound;
-  template <class... Tiers> struct bound<std::tuple<Tiers...>> {
+  template <class Tiers>
+  struct bound;
+  template <class... Tiers>
+  struct bound<std::tuple<Tiers...>> {
     using policy = tieropt::tier_policy<Tiers...>;
     using ranges = std::tuple<std::vector<tieropt::bound_tensor<Tiers, Param>>...>;
   };
@@ -157,27 +161,18 @@ template <class Recipe, class Param> class instance {
   using policy = typename bound<tiers>::policy;
   using tier_indices = std::make_index_sequence<std::tuple_size_v<tiers>>;
 
-  /// Calls f(plan); plans own nothing, so one is made whenever it is needed.
-  template <class F> void with_plan(F f) {
-    std::apply(
-        [&](auto&... ranges) {
-          auto const plan = tieropt::make_plan<policy>(ranges...);
-          if (!plan) check(plan.error(), "make_plan");
-          f(*plan);
-        },
-        ranges_);
-  }
-
-  struct alignas(16) block {
-    std::byte bytes[16];
+  static constexpr auto make_plan = [](auto&... ranges) {
+    return tieropt::make_plan<policy>(ranges...);
   };
-  static std::size_t ceil_blocks(std::size_t n) { return (n + sizeof(block) - 1) / sizeof(block); }
-  auto workspace() { return std::as_writable_bytes(std::span(workspace_)); }
+  using ranges_type = typename bound<tiers>::ranges;
+  using plan_type =
+      typename decltype(std::apply(make_plan, std::declval<ranges_type&>()))::value_type;
 
-  template <std::size_t... Is> void place(std::size_t i, std::index_sequence<Is...>) {
+  template <std::size_t... Is>
+  void place(std::size_t i, std::index_sequence<Is...>) {
     std::size_t const tier = Recipe::tier_of(data_.info().groups.at(info(i).group));
     ((tier == Is ? bind<std::tuple_element_t<Is, tiers>>(i, std::get<Is>(ranges_)) : void()), ...);
-    places_.push_back({tier, members_[tier].size()});
+    places_.push_back({tier, static_cast<std::int64_t>(members_[tier].size())});
     members_[tier].push_back(i);
   }
 
@@ -191,14 +186,14 @@ template <class Recipe, class Param> class instance {
     std::size_t const matrices = shape.size() == 3 ? static_cast<std::size_t>(shape[0]) : 1;
     b.step.resize(Tier::step_scope == tieropt::scope::tensor ? 1 : matrices);
     tieropt::bound_tensor<Tier, Param> bound{};
-    bound.param = shaped(b.param, shape);
-    bound.grad = shaped(b.grad, shape);
+    bound.param = shaped(b.param.data(), shape);
+    bound.grad = shaped<Param const>(b.grad.data(), shape);
     bound.step = tieropt::view(b.step.data(), b.step.size());
     if constexpr (!std::is_same_v<typename Tier::momentum, tieropt::no_momentum>) {
       b.momentum.resize(count);
-      bound.momentum = shaped(b.momentum, shape);
+      bound.momentum = shaped(b.momentum.data(), shape);
     }
-    if constexpr (requires { bound.variance.row; }) {
+    if constexpr (Tier::variance::factored) {
       if (shape.size() >= 2) {
         auto rows = shape;
         rows.pop_back();
@@ -206,68 +201,64 @@ template <class Recipe, class Param> class instance {
         cols.erase(cols.end() - 2);
         b.row.resize(count / static_cast<std::size_t>(shape.back()));
         b.col.resize(matrices * static_cast<std::size_t>(shape.back()));
-        bound.variance.row = shaped(b.row, rows);
-        bound.variance.col = shaped(b.col, cols);
+        bound.variance.row = shaped(b.row.data(), rows);
+        bound.variance.col = shaped(b.col.data(), cols);
       }
     }
     if (b.row.empty()) {
       b.exact.resize(count);
-      bound.variance.exact = shaped(b.exact, shape);
+      bound.variance.exact = shaped(b.exact.data(), shape);
     }
-    bound.key = i;
+    bound.key = static_cast<std::int64_t>(i);
     bound.group = info(i).group;
     range.push_back(bound);
   }
 
   /// The row-major view of a buffer, of rank 0 to 3.
   template <class T>
-  static tieropt::tensor_view<T> shaped(std::vector<T>& v, std::vector<std::int64_t> const& s) {
+  static tieropt::tensor_view<T> shaped(T* data, std::vector<std::int64_t> const& s) {
     switch (s.size()) {
-      case 0:
-        return tieropt::view(v.data());
-      case 1:
-        return tieropt::view(v.data(), s[0]);
-      case 2:
-        return tieropt::view(v.data(), s[0], s[1]);
-      default:
-        return tieropt::view(v.data(), s[0], s[1], s[2]);
+      case 0: return tieropt::view(data);
+      case 1: return tieropt::view(data, s[0]);
+      case 2: return tieropt::view(data, s[0], s[1]);
+      default: return tieropt::view(data, s[0], s[1], s[2]);
     }
   }
 
-  template <std::size_t... Is> void rebind(std::index_sequence<Is...>) {
+  template <std::size_t... Is>
+  void rebind(std::index_sequence<Is...>) {
     std::vector<Param const*> lists[sizeof...(Is)];
     for (std::size_t tier = 0; tier < sizeof...(Is); ++tier) {
       for (std::size_t const i : members_[tier]) {
         lists[tier].push_back(held_[i].has_gradient ? held_[i].grad.data() : nullptr);
       }
     }
-    with_plan([&](auto const& plan) {
-      check(tieropt::rebind_grads(executor_, plan, workspace(), lists[Is]...), "rebind_grads");
-    });
-  }
-
-  template <class Plan, std::size_t... Is>
-  void find_rms(Plan const& plan, std::size_t i, double& rms, std::index_sequence<Is...>) {
-    auto const [tier, slot] = places_[i];
-    ((tier == Is
-          ? void(rms = *tieropt::update_rms(plan, workspace(), tieropt::range_index_constant<Is>{},
-                                            static_cast<std::int64_t>(slot)))
-          : void()),
-     ...);
+    check(tieropt::rebind_grads(executor_, *plan_, workspace_, lists[Is]...), "rebind_grads");
   }
 
   struct place_in_plan {
     std::size_t tier;
-    std::size_t slot;
+    std::int64_t slot;
   };
+
+  template <std::size_t... Is>
+  double find_rms(place_in_plan at, std::index_sequence<Is...>) {
+    double rms = 0;
+    auto const read = [&](auto range) {
+      if (range == at.tier) rms = *tieropt::update_rms(*plan_, workspace_, range, at.slot);
+    };
+    (read(cuda::std::integral_constant<std::size_t, Is>{}), ...);
+    return rms;
+  }
 
   case_data const& data_;
   tieropt::host_executor executor_;
   std::vector<buffers_type> held_;
   std::vector<place_in_plan> places_;
   std::vector<std::size_t> members_[std::tuple_size_v<tiers>];
-  typename bound<tiers>::ranges ranges_;
-  std::vector<block> workspace_;
+  ranges_type ranges_;
+  std::optional<plan_type> plan_;
+  std::vector<std::byte> workspace_;
 };
 
 }  // namespace golden
