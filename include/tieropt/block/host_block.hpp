@@ -147,16 +147,12 @@ class host_group {
   template <class F>
   TIEROPT_HOST_DEVICE fragment<uint16_t> draw(uint32_t parity, F const& f) const {
     constexpr int pairs = strip / 2;
-    alignas(64) uint16_t halves[strip + 2];
+    alignas(64) uint32_t bits[pairs + 1];
     TIEROPT_IVDEP
-    for (int j = 0; j < pairs; ++j) {
-      uint32_t const bits = f(static_cast<uint32_t>(j));
-      halves[2 * j] = static_cast<uint16_t>(bits);
-      halves[2 * j + 1] = static_cast<uint16_t>(bits >> 16);
-    }
-    if (parity != 0) halves[strip] = static_cast<uint16_t>(f(pairs));
-    fragment<uint16_t> out;
-    std::memcpy(out.x, halves + parity, sizeof out.x);
+    for (int j = 0; j < pairs; ++j) bits[j] = f(static_cast<uint32_t>(j));
+    if (parity != 0) bits[pairs] = f(pairs);
+    fragment<uint16_t> out;  // the low half of a draw comes first, as in little-endian memory
+    std::memcpy(out.x, reinterpret_cast<byte const*>(bits) + 2 * parity, sizeof out.x);
     return out;
   }
   /// The adjacent balanced tree of the 256 values. @tparam T value type @param[in] f fragment

@@ -51,8 +51,11 @@ class element_bits {
   TIEROPT_HOST_DEVICE element_bits(uint64_t key, uint64_t first)
       : base_{static_cast<uint32_t>(first >> 1)}, parity_{static_cast<uint32_t>(first & 1)} {
     uint64_t const high = first >> 33;
-    low_ = mix64(key + high);
-    carried_ = mix64(key + high + 1);
+    uint64_t const low = mix64(key + high), carried = mix64(key + high + 1);
+    low0_ = static_cast<uint32_t>(low);
+    low1_ = static_cast<uint32_t>(low >> 32);
+    carried0_ = static_cast<uint32_t>(carried);
+    carried1_ = static_cast<uint32_t>(carried >> 32);
   }
 
   /// Whether element 0 takes the high half of its draw. @return 0 or 1
@@ -61,8 +64,8 @@ class element_bits {
   /// One draw. @param[in] j pairs after the pair of element 0, below 2^31 @return 32 random bits
   TIEROPT_HOST_DEVICE uint32_t operator()(uint32_t j) const {
     uint32_t const counter = base_ + j;
-    uint64_t const k = counter < base_ ? carried_ : low_;  // beyond 2^33 elements
-    return mix32(counter, static_cast<uint32_t>(k), static_cast<uint32_t>(k >> 32));
+    bool const wrapped = counter < base_;  // the next 2^33 elements have keys of their own
+    return mix32(counter, wrapped ? carried0_ : low0_, wrapped ? carried1_ : low1_);
   }
 
   /// The 16 bits of one element. @param[in] i elements after element 0 @return 16 random bits
@@ -72,8 +75,7 @@ class element_bits {
   }
 
  private:
-  uint64_t low_, carried_;
-  uint32_t base_, parity_;
+  uint32_t base_, parity_, low0_, low1_, carried0_, carried1_;
 };
 
 }  // namespace v0_1

@@ -126,23 +126,32 @@ struct storage_16 {
 
   /// The value of an element. @tparam C compute type @param[in] x element @return its value
   template <compute_type C>
-  TIEROPT_HOST_DEVICE static C decode(T x) {
-    return to<C>(Format::decode(__builtin_bit_cast(uint16_t, x)));
+  TIEROPT_HOST_DEVICE static C decode(T const& x) {
+    uint16_t raw;  // g++ vectorises the copy, but no bit_cast of a struct
+    __builtin_memcpy(&raw, &x, sizeof raw);
+    return to<C>(Format::decode(raw));
   }
   /// Nearest even, one rounding. @tparam C compute type @param[in] x value @return element
   template <compute_type C>
   TIEROPT_HOST_DEVICE static T nearest(C x) {
     if constexpr (cuda::std::same_as<C, double>) {
-      return __builtin_bit_cast(T, Format::nearest(narrow_to_odd(x)));
+      return pack(Format::nearest(narrow_to_odd(x)));
     } else {
-      return __builtin_bit_cast(T, Format::nearest(x));
+      return pack(Format::nearest(x));
     }
   }
   /// Stochastic; a double is first rounded to float. @tparam C compute type @param[in] x value
   /// @param[in] r 16 random bits @return element
   template <compute_type C>
   TIEROPT_HOST_DEVICE static T stochastic(C x, uint32_t r) {
-    return __builtin_bit_cast(T, Format::stochastic(to<float>(x), r));
+    return pack(Format::stochastic(to<float>(x), r));
+  }
+
+ private:
+  TIEROPT_HOST_DEVICE static T pack(uint16_t raw) {
+    T x;
+    __builtin_memcpy(&x, &raw, sizeof x);
+    return x;
   }
 };
 
@@ -169,7 +178,7 @@ struct storage<T> {
 
   /// The value of an element. @tparam C compute type @param[in] x element @return its value
   template <compute_type C>
-  TIEROPT_HOST_DEVICE static C decode(T x) {
+  TIEROPT_HOST_DEVICE static C decode(T const& x) {
     return to<C>(x);
   }
   /// Nearest even. @tparam C compute type @param[in] x value @return element
