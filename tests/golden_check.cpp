@@ -38,7 +38,8 @@ struct optimizer {
 };
 
 /// Chooses the run by the case: rounded parameters step by step, others as one trajectory.
-template <class Recipe> void run(golden::scoreboard& board) {
+template <class Recipe>
+void run(golden::scoreboard& board) {
   if (board.data().info().has_tag("bf16-param")) {
     golden::run_rounded<Recipe>(board);
   } else {
@@ -46,7 +47,8 @@ template <class Recipe> void run(golden::scoreboard& board) {
   }
 }
 
-template <template <class> class Recipe> constexpr optimizer entry(char const* name) {
+template <template <class> class Recipe>
+constexpr optimizer entry(char const* name) {
   return {name, run<Recipe<float>>, run<Recipe<double>>};
 }
 

@@ -21,12 +21,14 @@ struct state_names {
 
 /// Momentum beside an exact second moment: the one SkewAdam tier that the paper has no population
 /// for.
-template <class Compute> struct momentum_exact : tieropt::skewadam::published::router_as<Compute> {
+template <class Compute>
+struct momentum_exact : tieropt::skewadam::published::router_as<Compute> {
   using momentum = tieropt::ema_momentum<Compute>;
 };
 
 /// SkewAdam as published: momentum or none, times factored or exact.
-template <class Compute> struct skewadam {
+template <class Compute>
+struct skewadam {
   using compute = Compute;
   using tiers = std::tuple<tieropt::skewadam::published::backbone_as<Compute>,  // mf
                            momentum_exact<Compute>,                             // mx
@@ -44,7 +46,8 @@ template <class Compute> struct skewadam {
 };
 
 /// AdamW: decay and update in one expression.
-template <class Compute> struct adamw {
+template <class Compute>
+struct adamw {
   using compute = Compute;
   using tiers = std::tuple<tieropt::adamw::tensor_as<Compute>>;
   static constexpr state_names names{.momentum = "exp_avg", .exact = "exp_avg_sq"};
@@ -54,13 +57,15 @@ template <class Compute> struct adamw {
 };
 
 /// The tier of the trainer's AdamW: its decay is rounded to the parameter's type first.
-template <class Compute> struct rounded_decay_adamw : tieropt::adamw::tensor_as<Compute> {
+template <class Compute>
+struct rounded_decay_adamw : tieropt::adamw::tensor_as<Compute> {
   using decay = tieropt::rounded_decay;
   using rounding = tieropt::stochastic_rounding;
 };
 
 /// The published trainer's AdamW for bf16 parameters.
-template <class Compute> struct trainer_adamw : adamw<Compute> {
+template <class Compute>
+struct trainer_adamw : adamw<Compute> {
   using tiers = std::tuple<rounded_decay_adamw<Compute>>;
 };
 

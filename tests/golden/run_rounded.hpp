@@ -77,16 +77,16 @@ void load_params(instance<Recipe, Param>& run, int t, char const* what) {
 /// The value that gets rounded: parameters in the compute type, from the decayed ones, no decay.
 template <class Recipe>
 void compare_unrounded(instance<Recipe, typename Recipe::compute>& run, int t, scoreboard& board,
-                       rms_traces& traces) {
+                       update_checks<Recipe, typename Recipe::compute>& updates) {
   case_data const& data = board.data();
   load_states(run, std::is_same_v<typename Recipe::compute, float> ? "f32" : "f64", t);
   load_params(run, t, "p_decayed");
   run.load_gradients(t);
-  if (Recipe::has_update_rms && t == data.info().steps) compare_update(run, t, board);
+  updates.before_step(run, t, board);
   auto hypers = hypers_at(data, t);
   for (auto& h : hypers) h.weight_decay = 0;
   run.step(hypers, 0);
-  if constexpr (Recipe::has_update_rms) traces.record(run, t);
+  updates.after_step(run, t);
   for (std::size_t i = 0; i < run.size(); ++i) {
     param_info const& p = run.info(i);
     board.compare(step_name("f64", t, p, "p_pre"), "p_pre", p, widened(run[i].param));
@@ -173,12 +173,13 @@ void compare_rounded(instance<Recipe, tieropt::bf16>& run, int t, scoreboard& bo
 
 /// Runs every step of a bf16-parameter case alone. In double only what gets rounded is compared:
 /// rounding takes place in float32 and was checked there.
-template <class Recipe> void run_rounded(scoreboard& board) {
+template <class Recipe>
+void run_rounded(scoreboard& board) {
   case_data const& data = board.data();
-  rms_traces traces(data);
+  update_checks<Recipe, typename Recipe::compute> updates(data);
   instance<Recipe, typename Recipe::compute> exact(data);
-  for (int t = 1; t <= data.info().steps; ++t) compare_unrounded(exact, t, board, traces);
-  if constexpr (Recipe::has_update_rms) traces.compare(board);
+  for (int t = 1; t <= data.info().steps; ++t) compare_unrounded(exact, t, board, updates);
+  updates.compare_traces(board);
   if constexpr (std::is_same_v<typename Recipe::compute, float>) {
     instance<Recipe, tieropt::bf16> rounded(data);
     for (int t = 1; t <= data.info().steps; ++t) compare_rounded(rounded, t, board);

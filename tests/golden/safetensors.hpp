@@ -58,7 +58,8 @@ constexpr std::size_t element_bytes(std::string_view dtype) {
   return 0;
 }
 
-template <class T> T read(std::byte const* p) {
+template <class T>
+T read(std::byte const* p) {
   T value;
   std::memcpy(&value, p, sizeof value);
   return value;
