@@ -92,7 +92,7 @@ trace<Real> step(recipe const& tier, hyper const& h, tensor<Real>& t, std::vecto
   out.factor.assign(out.rms.size(), Real{1});
   out.before = t.param;
   out.decayed = t.param;
-  if (grad.empty() && n != 0) return out;
+  if (grad.empty()) return out;  // absent, or nothing to update: everything rests
   auto const rests = [&](int64_t e) {
     return !active.empty() && active[static_cast<std::size_t>(e)] == 0;
   };
