@@ -19,137 +19,153 @@ inline namespace v0_1 {
 template <class T>
 concept compute_type = cuda::std::same_as<T, float> || cuda::std::same_as<T, double>;
 
-#if defined(__CUDA_ARCH__)
+// Templates, so that a using-directive for tieropt never makes ::sqrt and its kin ambiguous.
 
-/// a b + c, rounded once. @param[in] a factor @param[in] b factor @param[in] c addend @return sum
-TIEROPT_HOST_DEVICE float fma(float a, float b, float c) {
-  float d;
-  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(d) : "f"(a), "f"(b), "f"(c));
+/// a b + c, rounded once.
+/// @tparam T compute type
+/// @param[in] a factor @param[in] b factor @param[in] c addend @return sum
+template <compute_type T>
+TIEROPT_HOST_DEVICE T fma(T a, T b, T c) {
+#if defined(__CUDA_ARCH__)
+  T d;
+  if constexpr (cuda::std::same_as<T, float>) {
+    asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(d) : "f"(a), "f"(b), "f"(c));
+  } else {
+    asm("fma.rn.f64 %0, %1, %2, %3;" : "=d"(d) : "d"(a), "d"(b), "d"(c));
+  }
   return d;
+#else
+  if constexpr (cuda::std::same_as<T, float>) {
+    return __builtin_fmaf(a, b, c);
+  } else {
+    return __builtin_fma(a, b, c);
+  }
+#endif
 }
-/// a b + c, rounded once. @param[in] a factor @param[in] b factor @param[in] c addend @return sum
-TIEROPT_HOST_DEVICE double fma(double a, double b, double c) {
-  double d;
-  asm("fma.rn.f64 %0, %1, %2, %3;" : "=d"(d) : "d"(a), "d"(b), "d"(c));
+
+/// a b, never contracted.
+/// @tparam T compute type
+/// @param[in] a factor @param[in] b factor @return product
+template <compute_type T>
+TIEROPT_HOST_DEVICE T mul(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  T d;
+  if constexpr (cuda::std::same_as<T, float>) {
+    asm("mul.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  } else {
+    asm("mul.rn.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
+  }
   return d;
+#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return fma(a, b, T(-0.0));
+#else
+  return a * b;
+#endif
 }
-/// a b, never contracted. @param[in] a factor @param[in] b factor @return product
-TIEROPT_HOST_DEVICE float mul(float a, float b) {
-  float d;
-  asm("mul.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+
+/// a + b.
+/// @tparam T compute type
+/// @param[in] a addend @param[in] b addend @return sum
+template <compute_type T>
+TIEROPT_HOST_DEVICE T add(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  T d;
+  if constexpr (cuda::std::same_as<T, float>) {
+    asm("add.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  } else {
+    asm("add.rn.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
+  }
   return d;
+#else
+  return a + b;
+#endif
 }
-/// a b, never contracted. @param[in] a factor @param[in] b factor @return product
-TIEROPT_HOST_DEVICE double mul(double a, double b) {
-  double d;
-  asm("mul.rn.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
+
+/// a / b.
+/// @tparam T compute type
+/// @param[in] a dividend @param[in] b divisor @return quotient
+template <compute_type T>
+TIEROPT_HOST_DEVICE T div(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  T d;
+  if constexpr (cuda::std::same_as<T, float>) {
+    asm("div.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  } else {
+    asm("div.rn.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
+  }
   return d;
+#else
+  return a / b;
+#endif
 }
-/// a + b. @param[in] a addend @param[in] b addend @return sum
-TIEROPT_HOST_DEVICE float add(float a, float b) {
-  float d;
-  asm("add.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+
+/// Square root.
+/// @tparam T compute type
+/// @param[in] a radicand @return root
+template <compute_type T>
+TIEROPT_HOST_DEVICE T sqrt(T a) {
+#if defined(__CUDA_ARCH__)
+  T d;
+  if constexpr (cuda::std::same_as<T, float>) {
+    asm("sqrt.rn.f32 %0, %1;" : "=f"(d) : "f"(a));
+  } else {
+    asm("sqrt.rn.f64 %0, %1;" : "=d"(d) : "d"(a));
+  }
   return d;
+#else
+  if constexpr (cuda::std::same_as<T, float>) {
+    return __builtin_sqrtf(a);
+  } else {
+    return __builtin_sqrt(a);
+  }
+#endif
 }
-/// a + b. @param[in] a addend @param[in] b addend @return sum
-TIEROPT_HOST_DEVICE double add(double a, double b) {
-  double d;
-  asm("add.rn.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
+
+/// The larger; the other one where one is NaN.
+/// @tparam T compute type
+/// @param[in] a value @param[in] b value @return maximum
+template <compute_type T>
+TIEROPT_HOST_DEVICE T max(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  T d;
+  if constexpr (cuda::std::same_as<T, float>) {
+    asm("max.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  } else {
+    asm("max.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
+  }
   return d;
+#else
+  return a < b || a != a ? b : a;
+#endif
 }
-/// a / b. @param[in] a dividend @param[in] b divisor @return quotient
-TIEROPT_HOST_DEVICE float div(float a, float b) {
-  float d;
-  asm("div.rn.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-  return d;
-}
-/// a / b. @param[in] a dividend @param[in] b divisor @return quotient
-TIEROPT_HOST_DEVICE double div(double a, double b) {
-  double d;
-  asm("div.rn.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
-  return d;
-}
-/// Square root. @param[in] a radicand @return root
-TIEROPT_HOST_DEVICE float sqrt(float a) {
-  float d;
-  asm("sqrt.rn.f32 %0, %1;" : "=f"(d) : "f"(a));
-  return d;
-}
-/// Square root. @param[in] a radicand @return root
-TIEROPT_HOST_DEVICE double sqrt(double a) {
-  double d;
-  asm("sqrt.rn.f64 %0, %1;" : "=d"(d) : "d"(a));
-  return d;
-}
-/// The larger; the other one where one is NaN. @param[in] a value @param[in] b value @return maximum
-TIEROPT_HOST_DEVICE float max(float a, float b) {
-  float d;
-  asm("max.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-  return d;
-}
-/// The larger; the other one where one is NaN. @param[in] a value @param[in] b value @return maximum
-TIEROPT_HOST_DEVICE double max(double a, double b) {
-  double d;
-  asm("max.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
-  return d;
-}
+
 /// Rounds to float, overflow to infinity. @param[in] x value @return nearest float
 TIEROPT_HOST_DEVICE float narrow(double x) {
+#if defined(__CUDA_ARCH__)
   float y;
   asm("cvt.rn.f32.f64 %0, %1;" : "=f"(y) : "d"(x));
   return y;
+#else
+  return static_cast<float>(x);
+#endif
 }
+
 /// Exact widening, subnormals too. @param[in] x value @return the same value
 TIEROPT_HOST_DEVICE double widen(float x) {
+#if defined(__CUDA_ARCH__)
   double y;
   asm("cvt.f64.f32 %0, %1;" : "=d"(y) : "f"(x));
   return y;
+#else
+  return x;
+#endif
 }
 
-#else
-
-/// a b + c, rounded once. @param[in] a factor @param[in] b factor @param[in] c addend @return sum
-TIEROPT_HOST_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-/// a b + c, rounded once. @param[in] a factor @param[in] b factor @param[in] c addend @return sum
-TIEROPT_HOST_DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-/// a b, never contracted. @param[in] a factor @param[in] b factor @return product
-TIEROPT_HOST_DEVICE float mul(float a, float b) { return __builtin_fmaf(a, b, -0.0f); }
-/// a b, never contracted. @param[in] a factor @param[in] b factor @return product
-TIEROPT_HOST_DEVICE double mul(double a, double b) { return __builtin_fma(a, b, -0.0); }
-#else
-/// a b, never contracted. @param[in] a factor @param[in] b factor @return product
-TIEROPT_HOST_DEVICE float mul(float a, float b) { return a * b; }
-/// a b, never contracted. @param[in] a factor @param[in] b factor @return product
-TIEROPT_HOST_DEVICE double mul(double a, double b) { return a * b; }
-#endif
-/// a + b. @param[in] a addend @param[in] b addend @return sum
-TIEROPT_HOST_DEVICE float add(float a, float b) { return a + b; }
-/// a + b. @param[in] a addend @param[in] b addend @return sum
-TIEROPT_HOST_DEVICE double add(double a, double b) { return a + b; }
-/// a / b. @param[in] a dividend @param[in] b divisor @return quotient
-TIEROPT_HOST_DEVICE float div(float a, float b) { return a / b; }
-/// a / b. @param[in] a dividend @param[in] b divisor @return quotient
-TIEROPT_HOST_DEVICE double div(double a, double b) { return a / b; }
-/// Square root. @param[in] a radicand @return root
-TIEROPT_HOST_DEVICE float sqrt(float a) { return __builtin_sqrtf(a); }
-/// Square root. @param[in] a radicand @return root
-TIEROPT_HOST_DEVICE double sqrt(double a) { return __builtin_sqrt(a); }
-/// The larger; the other one where one is NaN. @param[in] a value @param[in] b value @return maximum
-TIEROPT_HOST_DEVICE float max(float a, float b) { return a < b || a != a ? b : a; }
-/// The larger; the other one where one is NaN. @param[in] a value @param[in] b value @return maximum
-TIEROPT_HOST_DEVICE double max(double a, double b) { return a < b || a != a ? b : a; }
-/// Rounds to float, overflow to infinity. @param[in] x value @return nearest float
-TIEROPT_HOST_DEVICE float narrow(double x) { return static_cast<float>(x); }
-/// Exact widening, subnormals too. @param[in] x value @return the same value
-TIEROPT_HOST_DEVICE double widen(float x) { return x; }
-
-#endif
-
-/// Whether a value is NaN. @param[in] x value @return true for NaN
-TIEROPT_HOST_DEVICE bool is_nan(float x) { return x != x; }
-/// Whether a value is NaN. @param[in] x value @return true for NaN
-TIEROPT_HOST_DEVICE bool is_nan(double x) { return x != x; }
+/// Whether a value is NaN. @tparam T compute type @param[in] x value @return true for NaN
+template <compute_type T>
+TIEROPT_HOST_DEVICE bool is_nan(T x) {
+  return x != x;
+}
 
 /// Converts between compute types, rounding to nearest where it narrows.
 /// @tparam To float or double
