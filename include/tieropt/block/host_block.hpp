@@ -257,7 +257,6 @@ class host_block {
   /// Calls f(i) for i below n. @tparam F callable @param[in] n items @param[in] f called n times
   template <class F>
   TIEROPT_HOST_DEVICE void for_each(int64_t n, F const& f) const {
-    TIEROPT_IVDEP
     for (int64_t i = 0; i < n; ++i) f(order_.item(i, n));
   }
   /// The block's storage. @tparam T the body's storage type @return reference
