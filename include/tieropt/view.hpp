@@ -53,9 +53,11 @@ struct tensor_view {
                   "[tieropt-view-rank] a view has at most 8 dimensions; see tieropt/view.hpp");
     static_assert(Layout::template mapping<Extents>::is_always_strided(),
                   "[tieropt-view-layout] the mdspan's layout must be strided; see tieropt/view.hpp");
-    for (int i = 0; i < rank; ++i) {
-      extent[i] = static_cast<int64_t>(m.extent(i));
-      stride[i] = static_cast<int64_t>(m.stride(i));
+    if constexpr (Extents::rank() > 0) {  // a scalar has no stride to ask for
+      for (size_t i = 0; i < Extents::rank(); ++i) {
+        extent[i] = static_cast<int64_t>(m.extent(i));
+        stride[i] = static_cast<int64_t>(m.stride(i));
+      }
     }
   }
 
