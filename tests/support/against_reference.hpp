@@ -30,6 +30,7 @@ struct scenario {
   int64_t first_step = 0;  // steps taken before; the states are zero only where it is 0
   int active = 0;          // 0 no mask, 1 all ones, 2 one matrix in three rests, 3 takes turns
   int absent = -1;         // the step without a gradient, -1 none
+  double magnitude = 1e-2;  // of the gradients
   int grad_kind = 0;  // 0 normal, 1 rows and columns of very different scale, 2 zeros, 3 rank 1
   double grad_scale = 1;
   double clip_factor = 1;
@@ -319,11 +320,11 @@ std::string run_against_reference(reference::recipe recipe, bool nearest, scenar
     std::uint64_t const seed = s.seed + 100 + static_cast<std::uint64_t>(k);
     grad.fill([&](int64_t i) {
       int64_t const c = C > 0 ? i % C : 0, r = C > 0 ? i / C % R : 0;
-      double const value = 1e-2 * normal(seed, i) * s.grad_scale;
+      double const value = s.magnitude * normal(seed, i) * s.grad_scale;
       switch (s.grad_kind) {
         case 1: return value * std::exp2(uniform(7, r) * 4 + uniform(8, c) * 3);
         case 2: return r % 3 == 1 || c % 5 == 2 ? 0.0 : value;
-        case 3: return 1e-2 * s.grad_scale * normal(seed, r) * normal(seed + 50, C + c);
+        case 3: return s.magnitude * s.grad_scale * normal(seed, r) * normal(seed + 50, C + c);
         default: return value;
       }
     });
