@@ -7,7 +7,9 @@
 #include "moe/layers.hpp"
 #include "moe/mixture.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +26,11 @@ struct losses {
 };
 
 /// Activations and their gradients for one batch; weights are passed in.
-template <class S> class language_model {
+///
+/// Sequences meet only in the experts and in the weight gradients, so each pass is a few rounds of
+/// tasks: all sequences, all experts, all sequences, all weights.
+template <class S>
+class language_model {
  public:
   language_model(configuration const& c, tensor_table const& table)
       : c_{c},
@@ -42,75 +48,110 @@ template <class S> class language_model {
         dlayer_(c.tokens(), c.width) {}
 
   losses forward(tensor_values<S> const& w, token_batch const& batch) {
-    embed(w, batch);
-    attention_[0].forward(w, attention_norm_[0].forward(w, stream_), stream_);
-    dense_.forward(w, feed_norm_[0].forward(w, stream_), stream_);
-    attention_[1].forward(w, attention_norm_[1].forward(w, stream_), stream_);
-    mixture_.forward(w, feed_norm_[1].forward(w, stream_), stream_);
-    project<S>(final_norm_.forward(w, stream_), w(ids_.token), logits_);
-    return {cross_entropy(batch), mixture_.balance()};
+    for_each_task(c_.batch, [&](auto s) {
+      embed(w, s, batch);
+      attention_norm_[0].forward(w, s, stream_);
+      attention_[0].forward(w, s, attention_norm_[0].output(), stream_);
+      feed_norm_[0].forward(w, s, stream_);
+      dense_.forward(w, s, feed_norm_[0].output(), stream_);
+      attention_norm_[1].forward(w, s, stream_);
+      attention_[1].forward(w, s, attention_norm_[1].output(), stream_);
+      feed_norm_[1].forward(w, s, stream_);
+      mixture_.route(w, s, feed_norm_[1].output());
+    });
+    mixture_.sort();
+    for_each_task(c_.experts, [&](auto e) { mixture_.run_expert(w, e, feed_norm_[1].output()); });
+    for_each_task(c_.batch, [&](auto s) {
+      mixture_.combine(s, stream_);
+      final_norm_.forward(w, s, stream_);
+      sequence(c_, logits_, s).noalias() =
+          sequence(c_, final_norm_.output(), s) * w(ids_.token).transpose();
+      cross_entropy(s, batch);
+    });
+    return {token_loss_.mean(), mixture_.balance()};
   }
 
   /// Gradient of cross_entropy + balance_weight * balance; after `forward` of the same batch.
   void backward(tensor_values<S> const& w, token_batch const& batch, tensor_values<S>& dw) {
-    project_weight<S>(logits_, final_norm_.output(), dw(ids_.token));
-    for_each_panel(c_.tokens(), token_panel, [&](auto r, auto n) {
-      dlayer_.middleRows(r, n).noalias() = logits_.middleRows(r, n) * w(ids_.token);
+    for_each_task(c_.batch, [&](auto s) {
+      sequence(c_, dlayer_, s).noalias() = sequence(c_, logits_, s) * w(ids_.token);
+      sequence(c_, dstream_, s).setZero();
+      final_norm_.backward(w, s, dlayer_, dstream_);
+      mixture_.split(s, dstream_);
     });
-    dstream_.setZero();
-    final_norm_.backward(w, dlayer_, dstream_, dw);
-    mixture_.backward(w, feed_norm_[1].output(), dstream_, dlayer_, dw);
-    feed_norm_[1].backward(w, dlayer_, dstream_, dw);
-    attention_[1].backward(w, attention_norm_[1].output(), dstream_, dlayer_, dw);
-    attention_norm_[1].backward(w, dlayer_, dstream_, dw);
-    dense_.backward(w, feed_norm_[0].output(), dstream_, dlayer_, dw);
-    feed_norm_[0].backward(w, dlayer_, dstream_, dw);
-    attention_[0].backward(w, attention_norm_[0].output(), dstream_, dlayer_, dw);
-    attention_norm_[0].backward(w, dlayer_, dstream_, dw);
-    embed_backward(batch, dw);
+    for_each_task(c_.experts, [&](auto e) { mixture_.run_expert_backward(w, e, dw); });
+    for_each_task(c_.batch, [&](auto s) {
+      mixture_.backward(w, s, dlayer_);
+      feed_norm_[1].backward(w, s, dlayer_, dstream_);
+      attention_[1].backward(w, s, dstream_, dlayer_);
+      attention_norm_[1].backward(w, s, dlayer_, dstream_);
+      dense_.backward(w, s, dstream_, dlayer_);
+      feed_norm_[0].backward(w, s, dlayer_, dstream_);
+      attention_[0].backward(w, s, dstream_, dlayer_);
+      attention_norm_[0].backward(w, s, dlayer_, dstream_);
+    });
+    add_weight_gradients(batch, dw);
+    tasks_.run();
   }
 
   /// Loss of each token of the last batch, (N).
   Eigen::VectorXd const& token_losses() const { return token_loss_; }
 
-  /// Tokens of each expert in the last batch, (E).
+  /// Tokens of each expert in the last batch, (E); the same vector for ever.
   std::vector<int> const& expert_tokens() const { return mixture_.counts(); }
 
  private:
-  void embed(tensor_values<S> const& w, token_batch const& batch) {
+  void embed(tensor_values<S> const& w, std::int64_t s, token_batch const& batch) {
     auto const token = w(ids_.token), position = w(ids_.position);
-    for (int i = 0; i < c_.tokens(); ++i) {
-      stream_.row(i) =
-          token.row(batch.inputs[static_cast<std::size_t>(i)]) + position.row(i % c_.context);
+    for (int t = 0; t < c_.context; ++t) {
+      auto const i = s * c_.context + t;
+      stream_.row(i) = token.row(batch.inputs[static_cast<std::size_t>(i)]) + position.row(t);
     }
   }
 
-  /// The head wrote the token table's gradient already: the input side adds to it.
-  void embed_backward(token_batch const& batch, tensor_values<S>& dw) {
-    auto token = dw(ids_.token), position = dw(ids_.position);
-    position.setZero();
-    for (int i = 0; i < c_.tokens(); ++i) {
-      token.row(batch.inputs[static_cast<std::size_t>(i)]) += dstream_.row(i);
-      position.row(i % c_.context) += dstream_.row(i);
+  /// -log softmax(logits)[target]; leaves its mean's gradient, (softmax - target) / N, in logits_.
+  void cross_entropy(std::int64_t s, token_batch const& batch) {
+    auto const n = static_cast<S>(c_.tokens());
+    for (auto i = s * c_.context; i < (s + 1) * c_.context; ++i) {
+      auto z = logits_.row(i).array();
+      int const target = batch.targets[static_cast<std::size_t>(i)];
+      z -= z.maxCoeff();
+      S const own = z(target);
+      z = z.exp();
+      S const sum = z.sum();
+      token_loss_(i) = std::log(static_cast<double>(sum)) - static_cast<double>(own);
+      z /= sum * n;
+      z(target) -= 1 / n;
     }
   }
 
-  /// Mean of -log softmax(logits)[target]; leaves its gradient (softmax - target) / N in logits_.
-  double cross_entropy(token_batch const& batch) {
-    for_each_panel(c_.tokens(), token_panel, [&](auto first, auto n) {
-      for (auto t = first; t < first + n; ++t) {
-        auto row = logits_.row(t).array();
-        int const target = batch.targets[static_cast<std::size_t>(t)];
-        row -= row.maxCoeff();
-        S const own = row(target);
-        row = row.exp();
-        S const sum = row.sum();
-        token_loss_(t) = std::log(static_cast<double>(sum)) - static_cast<double>(own);
-        row /= sum * static_cast<S>(c_.tokens());
-        row(target) -= 1 / static_cast<S>(c_.tokens());
-      }
+  void add_weight_gradients(token_batch const& batch, tensor_values<S>& dw) {
+    for (int b = 0; b < 2; ++b) {
+      attention_[b].add_weight_gradients(tasks_, attention_norm_[b].output(), dw);
+      attention_norm_[b].add_weight_gradients(tasks_, dw);
+      feed_norm_[b].add_weight_gradients(tasks_, dw);
+    }
+    dense_.add_weight_gradients(tasks_, feed_norm_[0].output(), dw);
+    mixture_.add_weight_gradients(tasks_, feed_norm_[1].output(), dw);
+    final_norm_.add_weight_gradients(tasks_, dw);
+    tasks_.add([this, &dw] {
+      auto position = dw(ids_.position);
+      position = sequence(c_, dstream_, 0);
+      for (int s = 1; s < c_.batch; ++s) position += sequence(c_, dstream_, s);
     });
-    return token_loss_.mean();
+    // The token table is used twice: as the head's weight, and row by row as input.
+    int const panel = 64;
+    for (int r = 0; r < c_.vocabulary; r += panel) {
+      tasks_.add([this, &batch, &dw, r, n = std::min(panel, c_.vocabulary - r)] {
+        auto token = dw(ids_.token);
+        token.middleRows(r, n).noalias() =
+            logits_.middleCols(r, n).transpose() * final_norm_.output();
+        for (int i = 0; i < c_.tokens(); ++i) {
+          int const row = batch.inputs[static_cast<std::size_t>(i)];
+          if (row >= r && row < r + n) token.row(row) += dstream_.row(i);
+        }
+      });
+    }
   }
 
   configuration c_;
@@ -123,6 +164,7 @@ template <class S> class language_model {
   matrix<S> logits_;            // (N, V)
   Eigen::VectorXd token_loss_;  // (N)
   matrix<S> dstream_, dlayer_;  // (N, D)
+  task_list tasks_;
 };
 
 }  // namespace moe

@@ -19,16 +19,18 @@
 
 namespace moe {
 
-template <class S> using matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <class S>
+using matrix = Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 template <class S>
 using matrix_in = Eigen::Ref<matrix<S> const>;  // a matrix, a map or a block; rows contiguous
-template <class S> using matrix_out = Eigen::Ref<matrix<S>>;
+template <class S>
+using matrix_out = Eigen::Ref<matrix<S>>;
 
 /// Sizes of the model and of a batch.
 struct configuration {
   int vocabulary = 256;
   int context = 128;  // T, tokens of one sequence
-  int batch = 16;     // B, sequences of one batch
+  int batch = 8;      // B, sequences of one batch
   int width = 128;    // D
   int heads = 4;
   int key_value_heads = 2;  // grouped-query attention: heads / key_value_heads queries share one
@@ -145,7 +147,8 @@ class tensor_table {
 };
 
 /// A value for every element of every tensor: weights, or their gradients.
-template <class S> class tensor_values {
+template <class S>
+class tensor_values {
  public:
   explicit tensor_values(tensor_table const& table)
       : table_{&table}, data_{Eigen::Matrix<S, Eigen::Dynamic, 1>::Zero(table.extent())} {}
@@ -164,13 +167,17 @@ template <class S> class tensor_values {
   S* elements(int id) { return data_.data() + (*table_)[id].offset; }
   S const* elements(int id) const { return data_.data() + (*table_)[id].offset; }
 
+  /// Everything; the gaps between tensors are zero.
+  Eigen::Matrix<S, Eigen::Dynamic, 1> const& all() const { return data_; }
+
  private:
   tensor_table const* table_;
   Eigen::Matrix<S, Eigen::Dynamic, 1> data_;
 };
 
 /// Initial weights: a function of the seed and the table alone.
-template <class S> tensor_values<S> initial_values(tensor_table const& table, std::uint64_t seed) {
+template <class S>
+tensor_values<S> initial_values(tensor_table const& table, std::uint64_t seed) {
   tensor_values<S> values(table);
   std::mt19937_64 bits{seed};
   auto const uniform = [&] { return (static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53; };

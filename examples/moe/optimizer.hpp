@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The model's tensors under tieropt: storage, state, and one plan over all populations.
+#pragma once
+
+#include "moe/parallel.hpp"
+#include "moe/tensors.hpp"
+
+#include <tieropt/tieropt.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace moe {
+
+/// Which tier each population of the model gets; the same one may serve several.
+template <class Backbone, class Experts, class Router>
+struct recipe {
+  using backbone = Backbone;
+  using experts = Experts;
+  using router = Router;
+  using policy = tieropt::tier_policy<Backbone, Experts, Router>;
+};
+
+/// Elements of one task over a flat array.
+inline constexpr std::int64_t element_panel = 1 << 16;
+
+/// A view of run-time rank 1, 2 or 3.
+template <class T>
+tieropt::tensor_view<T> view_of(T* data, std::vector<std::int64_t> const& n) {
+  switch (n.size()) {
+    case 1: return tieropt::view(data, n[0]);
+    case 2: return tieropt::view(data, n[0], n[1]);
+    default: return tieropt::view(data, n[0], n[1], n[2]);
+  }
+}
+
+/// The tensors of one population and one element type, as tieropt sees them.
+///
+/// bf16 weights and their gradients live here: the model works on float copies of the weights and
+/// leaves float gradients. fp32 tensors are bound where the model has them.
+template <class Tier, class Element>
+class bound_range {
+ public:
+  using bound_type = tieropt::bound_tensor<Tier, Element>;
+
+  /// @param[in] expert_tokens tokens of each expert in the step's batch, read by every step
+  bound_range(tensor_table const& table, population tier, element storage,
+              std::vector<int> const& expert_tokens, tensor_values<float>& weights,
+              tensor_values<float>& gradients)
+      : weights_{weights}, gradients_{gradients} {
+    for (int id = 0; id < table.count(); ++id) {
+      if (table[id].tier != tier || table[id].storage != storage) continue;
+      ids_.push_back(id);
+      buffers_.emplace_back();
+      bind(table[id], id, expert_tokens);
+    }
+  }
+
+  std::vector<bound_type> const& bound() const { return bound_; }
+  std::int64_t state_bytes() const { return state_bytes_; }
+
+  /// Stored weights from the model's, to nearest.
+  void store_weights() {
+    for_each_copied([&](int id, buffers& b, std::int64_t i) {
+      b.weight[static_cast<std::size_t>(i)] = codec::nearest(weights_.elements(id)[i]);
+    });
+  }
+  /// The model's weights from the stored ones.
+  void load_weights() {
+    for_each_copied([&](int id, buffers& b, std::int64_t i) {
+      weights_.elements(id)[i] =
+          codec::template decode<float>(b.weight[static_cast<std::size_t>(i)]);
+    });
+  }
+  /// Stored gradients from the model's, to nearest.
+  void store_gradients() {
+    for_each_copied([&](int id, buffers& b, std::int64_t i) {
+      b.gradient[static_cast<std::size_t>(i)] = codec::nearest(gradients_.elements(id)[i]);
+    });
+  }
+
+ private:
+  using codec = tieropt::storage<Element>;
+  using momentum_type = typename bound_type::momentum_type;
+  using variance_type = typename bound_type::variance_type;
+  static constexpr bool copied = !std::is_same_v<Element, float>;
+  static constexpr bool steps_as_tensor = Tier::step_scope == tieropt::scope::tensor;
+  static constexpr bool clips_as_tensor =
+      Tier::clip::measures && Tier::clip::spans == tieropt::scope::tensor;
+
+  struct buffers {
+    std::vector<Element> weight, gradient;  // of copied elements
+    std::vector<momentum_type> momentum;    // state: as much as the tier asks for
+    std::vector<variance_type> row, col, exact;
+    std::vector<std::int64_t> step;
+  };
+  struct piece {
+    std::size_t tensor;  // of this range
+    std::int64_t first, count;
+  };
+
+  void bind(tensor const& t, int id, std::vector<int> const& expert_tokens) {
+    buffers& own = buffers_.back();
+    bound_type b{.key = id, .group = t.tier == population::router ? 1 : 0};
+    if constexpr (copied) {
+      own.weight.resize(static_cast<std::size_t>(t.size()));
+      own.gradient.resize(own.weight.size());
+      for (std::int64_t first = 0; first < t.size(); first += element_panel) {
+        pieces_.push_back({ids_.size() - 1, first, std::min(element_panel, t.size() - first)});
+      }
+      b.param = view_of(own.weight.data(), t.extents);
+      b.grad = view_of<Element const>(own.gradient.data(), t.extents);
+    } else {
+      b.param = view_of(weights_.elements(id), t.extents);
+      b.grad = view_of<Element const>(gradients_.elements(id), t.extents);
+    }
+
+    auto const need = tieropt::state_bytes<Tier>(t.extents);
+    state_bytes_ += need.total();
+    if constexpr (!std::is_same_v<momentum_type, tieropt::none>) {
+      allocate(own.momentum, need.momentum);
+      b.momentum = view_of(own.momentum.data(), t.extents);
+    }
+    if (need.exact > 0) {
+      allocate(own.exact, need.exact);
+      b.variance.exact = view_of(own.exact.data(), t.extents);
+    } else {
+      allocate(own.row, need.row);
+      allocate(own.col, need.col);
+      b.variance.row = tieropt::view(own.row.data(), t.matrices(), t.rows());
+      b.variance.col = tieropt::view(own.col.data(), t.matrices(), t.cols());
+    }
+
+    own.step.resize(steps_as_tensor ? 1 : static_cast<std::size_t>(t.matrices()));
+    b.step = tieropt::view(own.step.data(), own.step.size());
+    if constexpr (!steps_as_tensor && !clips_as_tensor) {  // an expert that saw no token rests
+      if (t.tier == population::experts)
+        b.active = tieropt::view(expert_tokens.data(), t.matrices());
+    }
+    bound_.push_back(b);
+  }
+
+  template <class T>
+  static void allocate(std::vector<T>& state, std::int64_t bytes) {
+    state.resize(static_cast<std::size_t>(bytes) / sizeof(T));
+  }
+
+  /// Calls f(tensor, its buffers, element) for all elements that are copied.
+  template <class F>
+  void for_each_copied(F const& f) {
+    for_each_task(static_cast<std::int64_t>(pieces_.size()), [&](auto p) {
+      auto const& [k, first, n] = pieces_[static_cast<std::size_t>(p)];
+      for (auto i = first; i < first + n; ++i) f(ids_[k], buffers_[k], i);
+    });
+  }
+
+  tensor_values<float>& weights_;
+  tensor_values<float>& gradients_;
+  std::vector<int> ids_;
+  std::vector<buffers> buffers_;
+  std::vector<piece> pieces_;  // the tasks of for_each_copied
+  std::vector<bound_type> bound_;
+  std::int64_t state_bytes_ = 0;
+};
+
+/// The optimizer of a recipe over the whole model: owns stored weights and state, steps one plan.
+template <class Recipe>
+class optimizer {
+ public:
+  optimizer(tensor_table const& table, std::vector<int> const& expert_tokens,
+            tensor_values<float>& weights, tensor_values<float>& gradients)
+      : gradients_{gradients},
+        backbone_{table, population::backbone, element::bf16, expert_tokens, weights, gradients},
+        norms_{table, population::backbone, element::fp32, expert_tokens, weights, gradients},
+        experts_{table, population::experts, element::bf16, expert_tokens, weights, gradients},
+        router_{table, population::router, element::fp32, expert_tokens, weights, gradients},
+        plan_{plan_of(backbone_.bound(), norms_.bound(), experts_.bound(), router_.bound())},
+        workspace_(plan_.workspace_bytes()) {
+    for_each_range([](auto& range) { range.store_weights(); });
+    for_each_range([](auto& range) { range.load_weights(); });
+    require(tieropt::prepare(executor_, plan_, workspace_));
+  }
+  optimizer(optimizer const&) = delete;  // the plan refers to the ranges
+  optimizer& operator=(optimizer const&) = delete;
+
+  /// One step on the model's gradients, their global norm clipped at 1.
+  /// @return seconds that tieropt took
+  double step(double lr, double weight_decay, std::uint64_t seed) {
+    double const norm = gradient_norm();
+    bool const finite = std::isfinite(norm);
+    for_each_range([](auto& range) { range.store_gradients(); });
+
+    tieropt::hyper const hypers[] = {{.lr = lr, .weight_decay = weight_decay}, {.lr = lr}};
+    tieropt::step_inputs const inputs{.seed = seed,
+                                      .clip_factor = finite ? 1 / std::max(1.0, norm) : 1,
+                                      .found_inf = finite ? 0 : 1};
+    auto const start = std::chrono::steady_clock::now();
+    require(tieropt::enqueue(executor_, plan_, workspace_, hypers, inputs));
+    std::chrono::duration<double> const took = std::chrono::steady_clock::now() - start;
+
+    for_each_range([](auto& range) { range.load_weights(); });
+    return took.count();
+  }
+
+  /// State of each population, by number; step counters are not counted.
+  std::array<std::int64_t, n_populations> state_bytes() const {
+    return {backbone_.state_bytes() + norms_.state_bytes(), experts_.state_bytes(),
+            router_.state_bytes()};
+  }
+  /// The plan's own count of the same bytes.
+  std::int64_t plan_state_bytes() const { return plan_.state_bytes().total(); }
+
+ private:
+  static void require(tieropt::status const& s) {
+    if (!s) throw std::runtime_error(std::string("tieropt: ") + message(s));
+  }
+
+  template <class... Ranges>
+  static auto plan_of(Ranges const&... ranges) {
+    auto const plan = tieropt::make_plan<typename Recipe::policy>(ranges...);
+    if (!plan) require(plan.error());
+    return *plan;
+  }
+
+  template <class F>
+  void for_each_range(F const& f) {
+    f(backbone_), f(norms_), f(experts_), f(router_);
+  }
+
+  /// Panels in float, their sum in double: the same for any number of threads.
+  double gradient_norm() const {
+    auto const& g = gradients_.all();
+    std::vector<double> squares(
+        static_cast<std::size_t>((g.size() + element_panel - 1) / element_panel));
+    for_each_panel(g.size(), element_panel, [&](auto first, auto n) {
+      squares[static_cast<std::size_t>(first / element_panel)] = g.segment(first, n).squaredNorm();
+    });
+    double sum = 0;
+    for (double const square : squares) sum += square;
+    return std::sqrt(sum);
+  }
+
+  using bf16 = tieropt::bf16;
+  using plan_type =
+      tieropt::plan<typename Recipe::policy, tieropt::bound_tensor<typename Recipe::backbone, bf16>,
+                    tieropt::bound_tensor<typename Recipe::backbone, float>,
+                    tieropt::bound_tensor<typename Recipe::experts, bf16>,
+                    tieropt::bound_tensor<typename Recipe::router, float>>;
+
+  tensor_values<float> const& gradients_;
+  bound_range<typename Recipe::backbone, bf16> backbone_;
+  bound_range<typename Recipe::backbone, float> norms_;
+  bound_range<typename Recipe::experts, bf16> experts_;
+  bound_range<typename Recipe::router, float> router_;
+  plan_type plan_;
+  std::vector<std::byte> workspace_;
+  tieropt::host_executor executor_;
+};
+
+}  // namespace moe
