@@ -82,6 +82,9 @@ template <class Recipe, class Param>
 class instance {
  public:
   using state = typename Recipe::compute;
+  /// Rounded parameters take thousands of tiny steps: there threads would only wait for each other.
+  using executor = std::conditional_t<tieropt::storage<Param>::draws, tieropt::serial_executor,
+                                      tieropt::host_executor>;
   using buffers_type = buffers<Param, state>;
 
   /// @pre `data` outlives the instance
@@ -252,7 +255,7 @@ class instance {
   }
 
   case_data const& data_;
-  tieropt::host_executor executor_;
+  executor executor_;
   std::vector<buffers_type> held_;
   std::vector<place_in_plan> places_;
   std::vector<std::size_t> members_[std::tuple_size_v<tiers>];
