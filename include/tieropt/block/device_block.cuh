@@ -118,8 +118,8 @@ class device_group {
     static_assert(size == 2 || size == 4 || size == 8,
                   "[tieropt-storage-size] element types have 2, 4 or 8 bytes; see "
                   "tieropt/precision/storage.hpp");
-    using word = cuda::std::conditional_t<
-        size == 2, uint16_t, cuda::std::conditional_t<size == 4, uint32_t, uint64_t>>;
+    using word = cuda::std::conditional_t<size == 8, uint64_t, uint32_t>;  // two elements of 2 bytes
+    static constexpr int per_word = size == 2 ? 2 : 1;
     static constexpr bool vector = is_whole<N> && cuda::std::is_same_v<Stride, unit_stride>;
     static constexpr int access = PerLane * size < 16 ? PerLane * size : 16;  // bytes
     static constexpr int per_access = access / size;                          // elements
@@ -129,38 +129,36 @@ class device_group {
     /// @param[in] data element of column 0 @param[in] n width @param[in] stride between columns
     __device__ __forceinline__ tile(U* data, N n, Stride stride)
         : data_{data}, n_{n}, stride_{stride} {
+      __builtin_assume(__isGlobal(data_));
       if constexpr (vector) {
         TIEROPT_UNROLL
         for (int v = 0; v < held; v += per_access) {
           auto const q = *reinterpret_cast<access_type const*>(data_ + column_of(v));
-          std::memcpy(&x_[v], &q, access);
+          std::memcpy(reinterpret_cast<byte*>(words_) + v * size, &q, access);
         }
       } else {
+        U const* p = lane_data();
         TIEROPT_UNROLL
-        for (int v = 0; v < held; ++v) {
-          x_[v] = 0;
-          if (column_of(v) < n_) std::memcpy(&x_[v], address(v), size);
-        }
+        for (int v = 0; v < held; ++v, p += step(v)) set(v, column_of(v) < n_ ? *p : element{});
       }
     }
 
     /// Decodes. @tparam T compute type @param[in] at slot @return value
     template <class T>
     __device__ __forceinline__ T get(slot at) const {
-      return codec::template decode<T>(__builtin_bit_cast(element, x_[at.v]));
+      return codec::template decode<T>(element_of(at.v));
     }
     /// Rounds to nearest. @tparam T compute type @param[in] at slot @param[in] x value
     template <class T>
     __device__ __forceinline__ void put(slot at, T x) {
-      x_[at.v] = __builtin_bit_cast(word, codec::nearest(x));
+      set(at.v, codec::nearest(x));
       if constexpr (pairs<T>) {
         // The second of two neighbours rounds both in one instruction; the first rounding is dead.
         if (at.v % 2 == 0) {
           first_[at.v / 2] = x;
           has_first_[at.v / 2] = true;
         } else if (has_first_[at.v / 2]) {
-          uint32_t const pair = nearest_bf16_pair(first_[at.v / 2], x);
-          std::memcpy(&x_[at.v - 1], &pair, sizeof pair);
+          words_[at.v / 2] = nearest_bf16_pair(first_[at.v / 2], x);
         }
       }
     }
@@ -168,7 +166,7 @@ class device_group {
     /// @param[in] r 16 random bits
     template <class T>
     __device__ __forceinline__ void put(slot at, T x, uint32_t r) {
-      x_[at.v] = __builtin_bit_cast(word, codec::stochastic(x, r));
+      set(at.v, codec::stochastic(x, r));
       if constexpr (pairs<T>) has_first_[at.v / 2] = false;
     }
     /// Writes the strip back.
@@ -177,14 +175,15 @@ class device_group {
         TIEROPT_UNROLL
         for (int v = 0; v < held; v += per_access) {
           access_type q;
-          std::memcpy(&q, &x_[v], access);
+          std::memcpy(&q, reinterpret_cast<byte const*>(words_) + v * size, access);
           // A plain store of a pack is split into its elements.
           __stwb(reinterpret_cast<access_type*>(data_ + column_of(v)), q);
         }
       } else {
+        U* p = lane_data();
         TIEROPT_UNROLL
-        for (int v = 0; v < held; ++v) {
-          if (column_of(v) < n_) std::memcpy(address(v), &x_[v], size);
+        for (int v = 0; v < held; ++v, p += step(v)) {
+          if (column_of(v) < n_) *p = element_of(v);
         }
       }
     }
@@ -195,14 +194,34 @@ class device_group {
     static constexpr bool pairs =
         per_access >= 2 && cuda::std::is_same_v<T, float> && rounds_as_bf16<element>();
 
-    __device__ __forceinline__ U* address(int v) const {
-      return data_ + static_cast<int64_t>(column_of(v)) * stride_;
+    // Element by element the address advances: products with the stride would fill the registers.
+    __device__ __forceinline__ U* lane_data() const { return data_ + column_of(0) * stride_; }
+    __device__ __forceinline__ int64_t step(int v) const {
+      return (v % PerLane == PerLane - 1 ? 31 * PerLane + 1 : 1) * stride_;
+    }
+    // Halves of words by shifts: what decodes them then shifts only once.
+    __device__ __forceinline__ element element_of(int v) const {
+      if constexpr (size == 2) {
+        uint32_t const w = words_[v / 2];
+        return __builtin_bit_cast(element, static_cast<uint16_t>(v % 2 == 0 ? w : w >> 16));
+      } else {
+        return __builtin_bit_cast(element, words_[v]);
+      }
+    }
+    __device__ __forceinline__ void set(int v, element x) {
+      if constexpr (size == 2) {
+        uint32_t half = __builtin_bit_cast(uint16_t, x);  // const stops nvcc 13.0 with an error
+        uint32_t const w = words_[v / 2];
+        words_[v / 2] = v % 2 == 0 ? (w & 0xffff0000u) | half : (w & 0xffffu) | (half << 16);
+      } else {
+        words_[v] = __builtin_bit_cast(word, x);
+      }
     }
 
     U* data_;
     N n_;
     Stride stride_;
-    alignas(16) word x_[held];
+    word words_[held / per_word]{};
     float first_[held / 2]{};
     bool has_first_[held / 2]{};
   };

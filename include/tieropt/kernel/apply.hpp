@@ -59,7 +59,7 @@ struct apply_pass {
             for (int k = 0; k < strips; ++k) {
               auto const width = cut.width(k);
               if (width == 0) break;
-              auto* const data = param.at(e, r, c0 + k * strip);
+              auto* const data = param.at(e, r, c0 + k * strip, cut.stride(param.col));
               group.prefetch(data + 2 * param.row);
               auto p = group.load(data, width, cut.stride(param.col));
               with_update<fresh, Parts>(

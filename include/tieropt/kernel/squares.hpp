@@ -82,7 +82,7 @@ struct squares_pass {
     for (int k = 0; k < strips; ++k) {
       auto const width = cut.width(k);
       if (width == 0) break;
-      auto const* data = g.at(e, r, c0 + k * strip);
+      auto const* data = g.at(e, r, c0 + k * strip, stride);
       for (int ahead = N; ahead < 2 * N; ++ahead) group.prefetch(data + ahead * g.row);
       auto const x = group.load(data, width, stride);
       if constexpr (N == 2) {

@@ -68,7 +68,7 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
 
   auto const x = [&] {
     if constexpr (reads_grad<Parts, Fresh>) {
-      auto const* data = in.grad.at(e, r, c);
+      auto const* data = in.grad.at(e, r, c, cut.stride(in.grad.col));
       group.prefetch(data + 2 * in.grad.row);
       return group.load(data, width, cut.stride(in.grad.col));
     } else {
@@ -77,7 +77,7 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
   }();
   auto m = [&] {
     if constexpr (keeps) {
-      auto* data = in.momentum.at(e, r, c);
+      auto* data = in.momentum.at(e, r, c, cut.stride(in.momentum.col));
       group.prefetch(data + 2 * in.momentum.row);
       return group.load(data, width, cut.stride(in.momentum.col));
     } else {
@@ -110,7 +110,7 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
       return eps::factored_quotient(numerator(at, gradient), row, col.template get<T>(at), s);
     });
   } else {
-    auto* const data = in.exact.at(e, r, c);
+    auto* const data = in.exact.at(e, r, c, cut.stride(in.exact.col));
     group.prefetch(data + 2 * in.exact.row);
     auto v = group.load(data, width, cut.stride(in.exact.col));
     typename Group::template fragment<T> value, root;

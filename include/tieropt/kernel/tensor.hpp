@@ -24,9 +24,12 @@ struct operand {
   int64_t row = 0;     ///< elements between rows
   int64_t col = 0;     ///< elements between columns
 
-  /// An element. @param[in] e matrix @param[in] r row @param[in] c column @return its address
-  TIEROPT_HOST_DEVICE T* at(int64_t e, int64_t r, int64_t c) const {
-    return data + (e * matrix + r * row + c * col);
+  /// An element. @tparam Stride unit_stride or int64_t @param[in] e matrix @param[in] r row
+  /// @param[in] c column @param[in] stride col, or unit_stride: offsets are constants then
+  /// @return its address
+  template <class Stride>
+  TIEROPT_HOST_DEVICE T* at(int64_t e, int64_t r, int64_t c, Stride stride) const {
+    return data + (e * matrix + r * row) + c * stride;
   }
 };
 
