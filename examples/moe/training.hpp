@@ -7,14 +7,13 @@
 #include "moe/optimizer.hpp"
 #include "moe/process.hpp"
 #include "moe/report.hpp"
+#include "moe/schedule.hpp"
 #include "moe/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
-#include <numbers>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
@@ -42,14 +41,6 @@ struct training_result {
   double balance;             // load-balance loss on the validation text
   std::int64_t train_bytes, validation_bytes, n_documents, validation_tokens;
 };
-
-/// Linear warm-up over 3 % of the steps, then a cosine to zero; step counts from 1.
-inline double learning_rate(double peak, std::int64_t step, std::int64_t steps) {
-  auto const warm_up = std::max<std::int64_t>(1, (3 * steps + 50) / 100);
-  if (step <= warm_up) return peak * static_cast<double>(step) / static_cast<double>(warm_up);
-  double const way = static_cast<double>(step - warm_up) / static_cast<double>(steps - warm_up);
-  return peak * (1 + std::cos(std::numbers::pi * way)) / 2;
-}
 
 /// Mean losses over some batches.
 inline losses evaluate(language_model<float>& model, tensor_values<float> const& weights,
