@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Momentum parts on exact numbers.
+
+#include <tieropt/functor/momentum.hpp>
+
+#include "support/catch.hpp"
+
+namespace {
+
+/// A part of a user's own: its numerator is not its state.
+struct sign_momentum {
+  using state_type = float;
+  template <class T>
+  T operator()(T& m, T g, tieropt::step_scalars<T> const& s) const {
+    m = tieropt::fma(s.beta1, m, tieropt::mul(s.one_minus_beta1, g));
+    return recall(m, s);
+  }
+  template <class T>
+  T recall(T m, tieropt::step_scalars<T> const&) const {
+    return m < T(0) ? T(-1) : T(1);
+  }
+};
+
+struct no_state {
+  float operator()(float&, float g, tieropt::step_scalars<float> const&) const { return g; }
+};
+struct no_operator {
+  using state_type = float;
+};
+struct with_data {
+  using state_type = float;
+  int data;
+  float operator()(float&, float g, tieropt::step_scalars<float> const&) const { return g; }
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the average moves towards the gradient", "[functor]", float, double) {
+  tieropt::step_scalars<TestType> s{};
+  s.beta1 = TestType(0.75);
+  s.one_minus_beta1 = TestType(0.25);
+  TestType m = 2;
+  CHECK(tieropt::ema_momentum<>{}(m, TestType(-8), s) == TestType(-0.5));
+  CHECK(m == TestType(-0.5));
+  s.beta1 = 0;
+  s.one_minus_beta1 = 1;
+  CHECK(tieropt::ema_momentum<>{}(m, TestType(3), s) == TestType(3));
+}
+
+TEST_CASE("the product with beta1 is rounded before the gradient is added", "[functor]") {
+  // (1 + 2^-12)^2 loses its last term when it is rounded; a fused sum would keep it.
+  tieropt::step_scalars<float> s{};
+  s.beta1 = 1 + 0x1p-12f;
+  s.one_minus_beta1 = 1;
+  float m = 1 + 0x1p-12f;
+  CHECK(tieropt::ema_momentum<>{}(m, -1.0f, s) == 0x1p-11f);
+}
+
+TEST_CASE("the correction of the average is 1 / (1 - beta1^k)", "[functor]") {
+  CHECK(tieropt::momentum_gain<tieropt::ema_momentum<>>(0.75) == 4.0);
+  CHECK(tieropt::momentum_gain<tieropt::ema_momentum<>>(0.0) == 1.0);
+  CHECK(tieropt::momentum_gain<tieropt::no_momentum>(0.75) == 1.0);
+  CHECK(tieropt::momentum_gain<sign_momentum>(0.75) == 1.0);
+}
+
+TEST_CASE("without momentum the numerator is the gradient", "[functor]") {
+  tieropt::none nothing;
+  CHECK(tieropt::no_momentum{}(nothing, -3.5f, tieropt::step_scalars<float>{}) == -3.5f);
+  STATIC_REQUIRE_FALSE(tieropt::keeps_momentum<tieropt::no_momentum>);
+  STATIC_REQUIRE(tieropt::keeps_momentum<tieropt::ema_momentum<double>>);
+}
+
+TEST_CASE("a stored momentum is recalled as it is, or as its part says", "[functor]") {
+  tieropt::step_scalars<float> const s{};
+  CHECK(tieropt::recall_momentum<tieropt::ema_momentum<>>(-0.25f, s) == -0.25f);
+  CHECK(tieropt::recall_momentum<sign_momentum>(-0.25f, s) == -1.0f);
+}
+
+TEST_CASE("a momentum part is an empty type with a state and an operator", "[functor]") {
+  STATIC_REQUIRE(tieropt::momentum_policy<tieropt::no_momentum>);
+  STATIC_REQUIRE(tieropt::momentum_policy<tieropt::ema_momentum<float>>);
+  STATIC_REQUIRE(tieropt::momentum_policy<sign_momentum>);
+  STATIC_REQUIRE_FALSE(tieropt::momentum_policy<no_state>);
+  STATIC_REQUIRE_FALSE(tieropt::momentum_policy<no_operator>);
+  STATIC_REQUIRE_FALSE(tieropt::momentum_policy<with_data>);
+  STATIC_REQUIRE_FALSE(tieropt::momentum_policy<int>);
+}
