@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// One step as simple loops in double, from the formulas; includes nothing of the library.
+#include "reference.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+namespace bench {
+namespace {
+
+struct form {
+  int fraction_bits, least_exponent;  // of normal numbers
+};
+
+form form_of(number_format f) {
+  switch (f) {
+    case number_format::bf16: return {7, -126};
+    case number_format::fp16: return {10, -14};
+    default: return {23, -126};
+  }
+}
+
+using value_table = std::array<double, 65536>;
+
+// The value of each 16-bit pattern, by its sign, exponent and fraction.
+value_table const& table_of(number_format f) {
+  auto const make = [](form const shape) {
+    auto table = std::make_unique<value_table>();
+    int const exponents = 1 << (15 - shape.fraction_bits), ones = 1 << shape.fraction_bits;
+    for (int raw = 0; raw < 65536; ++raw) {
+      int const exponent = raw >> shape.fraction_bits & (exponents - 1),
+                fraction = raw & (ones - 1);
+      int const scale = std::max(exponent, 1) - 1 + shape.least_exponent - shape.fraction_bits;
+      double value = std::ldexp(exponent == 0 ? fraction : ones + fraction, scale);
+      if (exponent == exponents - 1) value = fraction == 0 ? INFINITY : NAN;
+      (*table)[static_cast<std::size_t>(raw)] = raw & 0x8000 ? -value : value;
+    }
+    return table;
+  };
+  static auto const bf16 = make(form_of(number_format::bf16));
+  static auto const fp16 = make(form_of(number_format::fp16));
+  return f == number_format::bf16 ? *bf16 : *fp16;
+}
+
+class reader {
+ public:
+  reader(number_format f, void const* data)
+      : data_{data}, table_{f == number_format::fp32 ? nullptr : &table_of(f)} {}
+  double operator()(std::int64_t i) const {
+    if (table_ == nullptr) return static_cast<float const*>(data_)[i];
+    return (*table_)[static_cast<std::uint16_t const*>(data_)[i]];
+  }
+
+ private:
+  void const* data_;
+  value_table const* table_;
+};
+
+// Distance between the neighbours of x in a format.
+double ulp(form const& f, double x) {
+  int exponent = f.least_exponent;
+  if (x != 0) exponent = std::max(exponent, std::ilogb(x));
+  return std::ldexp(1.0, exponent - f.fraction_bits);
+}
+
+std::string at(char const* what, std::int64_t i, double got, double wanted) {
+  return std::string{what} + " " + std::to_string(i) + " is " + std::to_string(got) + ", not " +
+         std::to_string(wanted);
+}
+
+bool close(double got, double wanted) {
+  return std::abs(got - wanted) <= 0x1p-17 * std::abs(wanted) + 1e-37;
+}
+
+}  // namespace
+
+std::string check_step(recipe const& r, numbers const& h, step_record const& s,
+                       rounding_count& count) {
+  std::int64_t const E = s.E, R = s.R, C = s.C, n = R * C;
+  auto const k = static_cast<double>(s.step);
+  double const left2 = 1 - std::pow(h.beta2, k);
+  double const gain1 = r.momentum ? 1 / (1 - std::pow(h.beta1, k)) : 1;
+  double const eps1 = r.eps == eps_place::inside ? h.eps : 0;
+  reader const g{s.format, s.grad}, p{s.format, s.before.param}, q{s.format, s.after.param};
+
+  auto const momentum = [&](std::int64_t i) {
+    return r.momentum ? h.beta1 * s.before.momentum[i] + (1 - h.beta1) * g(i) : g(i);
+  };
+  auto const blend = [&](double v, double square) {
+    return h.beta2 * v + (1 - h.beta2) * (square + eps1);
+  };
+  auto const root = [&](double v) {
+    return std::sqrt(r.eps == eps_place::floored ? std::max(v, h.eps) : v);
+  };
+
+  // Factored: 1 / root of each row's ratio and of each column.
+  std::vector<double> rows(static_cast<std::size_t>(r.factored ? E * R : 0));
+  std::vector<double> cols(static_cast<std::size_t>(r.factored ? E * C : 0));
+  for (std::int64_t e = 0; e < E && r.factored; ++e) {
+    double* const row = rows.data() + e * R;
+    double* const col = cols.data() + e * C;
+    for (std::int64_t i = 0; i < R; ++i) {
+      for (std::int64_t j = 0; j < C; ++j) {
+        double const x = g(e * n + i * C + j);
+        row[i] += x * x;
+        col[j] += x * x;
+      }
+    }
+    double mean = 0;
+    for (std::int64_t i = 0; i < R; ++i) {
+      row[i] = blend(s.before.row[e * R + i], row[i] / static_cast<double>(C));
+      if (!close(s.after.row[e * R + i], row[i]))
+        return at("row", i, s.after.row[e * R + i], row[i]);
+      mean += row[i] / static_cast<double>(R);
+    }
+    if (r.eps == eps_place::floored) mean = std::max(mean, 1e-15);
+    for (std::int64_t i = 0; i < R; ++i) row[i] = 1 / root(row[i] / mean);
+    for (std::int64_t j = 0; j < C; ++j) {
+      col[j] = blend(s.before.col[e * C + j], col[j] / static_cast<double>(R));
+      if (!close(s.after.col[e * C + j], col[j]))
+        return at("col", j, s.after.col[e * C + j], col[j]);
+      col[j] = 1 / root(col[j]);
+    }
+  }
+  auto const update = [&](std::int64_t e, std::int64_t i, std::int64_t j) {
+    std::int64_t const x = e * n + i * C + j;
+    double const m = gain1 * momentum(x), gain2 = std::sqrt(left2);
+    if (r.factored)
+      return m * gain2 * rows[static_cast<std::size_t>(e * R + i)] *
+             cols[static_cast<std::size_t>(e * C + j)];
+    double const v = blend(s.before.exact[x], g(x) * g(x));
+    return r.eps == eps_place::added ? m / (std::sqrt(v) / gain2 + h.eps) : m * gain2 / root(v);
+  };
+
+  // The clip factor of each matrix.
+  std::vector<double> factor(static_cast<std::size_t>(E), 1.0);
+  if (r.clips) {
+    std::vector<double> sum(static_cast<std::size_t>(E), 0.0);
+    double all = 0;
+    for (std::int64_t e = 0; e < E; ++e) {
+      double& norm = sum[static_cast<std::size_t>(e)];
+      for (std::int64_t i = 0; i < R; ++i) {
+        for (std::int64_t j = 0; j < C; ++j) {
+          double const u = update(e, i, j);
+          norm += u * u;
+        }
+      }
+      all += norm;
+    }
+    for (std::size_t e = 0; e < factor.size(); ++e) {
+      double const mean =
+          r.whole_tensor ? all / static_cast<double>(E * n) : sum[e] / static_cast<double>(n);
+      factor[e] = 1 / std::max(1.0, std::sqrt(mean) / h.clip);
+    }
+  }
+
+  form const shape = form_of(s.format);
+  for (std::int64_t e = 0; e < E; ++e) {
+    for (std::int64_t i = 0; i < R; ++i) {
+      for (std::int64_t j = 0; j < C; ++j) {
+        std::int64_t const x = e * n + i * C + j;
+        double const step = h.lr * factor[static_cast<std::size_t>(e)] * update(e, i, j);
+        double decayed = p(x) * (1 - h.lr * h.weight_decay);
+        if (r.decays_first) {
+          double const unit = ulp(shape, decayed);
+          decayed = std::nearbyint(decayed / unit) * unit;
+        }
+        double const exact = decayed - step, got = q(x), unit = ulp(shape, exact);
+        double const slack = 0x1p-16 * std::abs(step) + 0x1p-22 * std::abs(p(x));
+        double const distance = std::abs(got - exact), reach = s.stochastic ? unit : unit / 2;
+        if (!(distance <= reach + slack)) return at("param", x, got, exact);
+        if (s.stochastic) {
+          double const below = exact / unit - std::floor(exact / unit);
+          double const share = std::min(below, 1 - below);
+          count.farther += distance > unit / 2 ? 1 : 0;
+          count.expected += share;
+          count.variance += share * (1 - share);
+        }
+        if (r.momentum) {
+          double const m = momentum(x), scale = std::abs(s.before.momentum[x]) + std::abs(g(x));
+          if (!(std::abs(s.after.momentum[x] - m) <= 0x1p-21 * scale)) {
+            return at("momentum", x, s.after.momentum[x], m);
+          }
+        }
+        if (!r.factored) {
+          double const v = blend(s.before.exact[x], g(x) * g(x));
+          if (!close(s.after.exact[x], v)) return at("second moment", x, s.after.exact[x], v);
+        }
+      }
+    }
+  }
+  return {};
+}
+
+std::string check_rounding(rounding_count const& count) {
+  double const off = std::abs(count.farther - count.expected), sigma = std::sqrt(count.variance);
+  if (off <= 5 * sigma + 1e-3 * count.expected) return {};
+  return "the farther neighbour was taken " + std::to_string(count.farther) + " times, not " +
+         std::to_string(count.expected);
+}
+
+}  // namespace bench
