@@ -43,7 +43,7 @@ struct ema_momentum {
   /// @param[in] g gradient @param[in] s scalars @return the new m
   template <class T>
   TIEROPT_HOST_DEVICE T operator()(T& m, T g, step_scalars<T> const& s) const {
-    m = fma(s.beta1, m, mul(s.one_minus_beta1, g));
+    m = fma(s.one_minus_beta1, g, mul(s.beta1, m));
     return m;
   }
 
