@@ -48,6 +48,10 @@ class host_executor_on {
   /// @return ok
   template <block_body Body>
   TIEROPT_HOST status launch(int64_t blocks, Body const& body) const {
+    if (blocks == 1) {  // no threads to wake
+      run_on_host(body, 0, forward_order{});
+      return {};
+    }
     thrust::for_each_n(policy_, thrust::counting_iterator<int64_t>{0}, blocks, run_block<Body>{body});
     return {};
   }
