@@ -144,6 +144,34 @@ TEST_CASE("a step stays inside its workspace", "[accounting]") {
   }
 }
 
+TEST_CASE("the partial results of a tensor do not share memory", "[accounting]") {
+  using parts = tieropt::tier_parts<corrected::backbone, bf16, bf16>;
+  for (auto const& e :
+       std::vector<extents>{{1, 1, 1}, {3, 64, 64}, {2, 129, 1025}, {64, 1, 7}, {5, 1024, 2}}) {
+    tieropt::geometry const shape{e[0], e[1], e[2]};
+    auto const at = tieropt::lay_out<parts>(shape);
+    std::int64_t const row_tiles = (shape.R + 127) / 128, segments = (shape.C + 1023) / 1024;
+    std::int64_t const columns = (shape.C + 63) / 64 * 64;
+    std::map<std::int64_t, std::int64_t> const parts_at{
+        {at.col_value, shape.E * columns},
+        {at.row_value, shape.E * shape.R},
+        {at.row_part, shape.E * segments * shape.R},
+        {at.col_part, shape.E * row_tiles * shape.C},
+        {at.norm_part, shape.E * row_tiles * segments},
+        {at.rms, shape.E},
+        {at.factor, shape.E}};
+    INFO("E " << shape.E << " R " << shape.R << " C " << shape.C);
+    CHECK(parts_at.size() == 7);
+    std::int64_t end = 0;
+    for (auto const& [begin, size] : parts_at) {
+      CHECK(begin >= end);
+      end = begin + size;
+    }
+    CHECK(at.total >= end);
+    CHECK(at.total % 64 == 0);
+  }
+}
+
 TEST_CASE("traffic per parameter is that of the passes", "[accounting]") {
   extents const square{4096, 4096};
   double const n = 4096.0 * 4096.0;

@@ -113,6 +113,65 @@ TEST_CASE("shards of rows round like the whole tensor", "[invariance]") {
   CHECK(whole.difference(sharded) == "");
 }
 
+TEST_CASE("pieces of a vector round like the whole vector", "[invariance]") {
+  // Cut at odd places: a piece may start with the upper half of a draw.
+  using tier = tieropt::adamw::tensor;
+  testing::model<tier, bf16, float> whole{{{1500}}}, pieces{{{1500}}};
+  REQUIRE(whole.run(executor, 1) == "");
+  auto& t = pieces.tensors[0];
+  t.new_gradient(0);
+  std::vector<int64_t> steps(5, 0);
+  std::vector<tieropt::bound_tensor<tier, bf16, float>> bound;
+  int64_t const cuts[] = {0, 7, 300, 1025, 1026, 1500};
+  for (std::size_t i = 0; i < 5; ++i) {
+    int64_t const at = cuts[i], n = cuts[i + 1] - at;
+    bound.emplace_back();
+    auto& b = bound.back();
+    b.param = tieropt::view(t.param.data() + at, n);
+    b.grad = tieropt::view(std::as_const(t.grad).data() + at, n);
+    b.momentum = tieropt::view(t.momentum.data() + at, n);
+    b.variance.exact = tieropt::view(t.exact.data() + at, n);
+    b.step = tieropt::view(&steps[i], 1);
+    b.key = t.key;
+    b.first_element = at;
+  }
+  REQUIRE(testing::step_of<tier>(executor, bound, pieces.hyper, {.seed = pieces.seed}) == "");
+  t.step[0] = steps[4];
+  CHECK(whole.difference(pieces) == "");
+}
+
+TEST_CASE("every element rounds by the bits of its global index", "[invariance]") {
+  // The same step on float parameters shows the value before the rounding.
+  std::vector<std::vector<int64_t>> const shapes{{3, 5, 7}, {1031}, {2, 17, 1025}};
+  testing::model<backbone, bf16, bf16> rounded{shapes};
+  testing::model<backbone, float, bf16> exact{shapes};
+  for (int64_t const first : {int64_t{0}, int64_t{1}, (int64_t{1} << 33) - 12}) {
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      auto& a = rounded.tensors[i];
+      auto& b = exact.tensors[i];
+      a.new_gradient(static_cast<int>(first % 7));
+      b.new_gradient(static_cast<int>(first % 7));
+      b.param.fill([&](int64_t j) { return testing::element<bf16>::decode(a.param[j]); });
+      std::vector one{a.whole()};
+      std::vector other{b.whole()};
+      one[0].first_element = first;
+      REQUIRE(testing::step_of<backbone>(executor, one, rounded.hyper, {.seed = 77}) == "");
+      REQUIRE(testing::step_of<backbone>(executor, other, rounded.hyper, {.seed = 77}) == "");
+      tieropt::element_bits const bits{tieropt::rounding_key(77, static_cast<std::uint64_t>(a.key),
+                                                             static_cast<std::uint64_t>(a.step[0])),
+                                       static_cast<std::uint64_t>(first)};
+      int wrong = 0;
+      for (int64_t j = 0; j < a.param.size(); ++j) {
+        auto const want = tieropt::storage<bf16>::stochastic(
+            b.param[j], bits.element(static_cast<std::uint32_t>(j)));
+        wrong += a.param[j].raw != want.raw;
+      }
+      INFO("tensor " << i << ", first element " << first);
+      CHECK(wrong == 0);
+    }
+  }
+}
+
 TEST_CASE("another key rounds in another way", "[invariance]") {
   using tier = tieropt::adamw::tensor;
   testing::model<tier, bf16, float> a{{{29, 37}}}, b{{{29, 37}}};
