@@ -129,17 +129,15 @@ class device_group {
     /// @param[in] data element of column 0 @param[in] n width @param[in] stride between columns
     __device__ __forceinline__ tile(U* data, N n, Stride stride)
         : data_{data}, n_{n}, stride_{stride} {
-      __builtin_assume(__isGlobal(data_));
       if constexpr (vector) {
+        __builtin_assume(__isGlobal(data_));
         TIEROPT_UNROLL
         for (int v = 0; v < held; v += per_access) {
           auto const q = *reinterpret_cast<access_type const*>(data_ + column_of(v));
           std::memcpy(reinterpret_cast<byte*>(words_) + v * size, &q, access);
         }
       } else {
-        U const* p = lane_data();
-        TIEROPT_UNROLL
-        for (int v = 0; v < held; ++v, p += step(v)) set(v, column_of(v) < n_ ? *p : element{});
+        walk([&](int v, U const* p) { set(v, column_of(v) < n_ ? *p : element{}); });
       }
     }
 
@@ -180,11 +178,9 @@ class device_group {
           __stwb(reinterpret_cast<access_type*>(data_ + column_of(v)), q);
         }
       } else {
-        U* p = lane_data();
-        TIEROPT_UNROLL
-        for (int v = 0; v < held; ++v, p += step(v)) {
+        walk([&](int v, U* p) {
           if (column_of(v) < n_) *p = element_of(v);
-        }
+        });
       }
     }
 
@@ -194,10 +190,23 @@ class device_group {
     static constexpr bool pairs =
         per_access >= 2 && cuda::std::is_same_v<T, float> && rounds_as_bf16<element>();
 
-    // Element by element the address advances: products with the stride would fill the registers.
-    __device__ __forceinline__ U* lane_data() const { return data_ + column_of(0) * stride_; }
-    __device__ __forceinline__ int64_t step(int v) const {
-      return (v % PerLane == PerLane - 1 ? 31 * PerLane + 1 : 1) * stride_;
+    // Calls f(v, address) for the lane's elements. The compiler must take the first address and the
+    // stride as they come: it would keep every product with the stride in registers, across rows.
+    template <class F>
+    __device__ __forceinline__ void walk(F const& f) const {
+      U* p = data_ + column_of(0) * stride_;
+      int64_t stride = stride_;
+      if constexpr (cuda::std::is_same_v<Stride, unit_stride>) {
+        asm volatile("" : "+l"(p));
+      } else {
+        asm volatile("" : "+l"(p), "+l"(stride));
+      }
+      __builtin_assume(__isGlobal(p));
+      TIEROPT_UNROLL
+      for (int v = 0; v < held; ++v) {
+        f(v, p);
+        p += (v % PerLane == PerLane - 1 ? (lanes - 1) * PerLane + 1 : 1) * stride;
+      }
     }
     // Halves of words by shifts: what decodes them then shifts only once.
     __device__ __forceinline__ element element_of(int v) const {
@@ -250,7 +259,8 @@ class device_group {
   /// @tparam U element type @tparam N width type @tparam Stride stride type
   /// @param[in] data element of column 0 @param[in] n width
   /// @param[in] stride elements between columns @return a tile
-  /// @pre for whole_strip and unit_stride: data is aligned to 16 bytes
+  /// @pre data is a buffer, not the block's storage; for whole_strip with unit_stride it is aligned
+  /// to 16 bytes
   template <class U, class N, class Stride>
   __device__ __forceinline__ tile<U, N, Stride> load(U* data, N n, Stride stride) const {
     return {data, n, stride};
