@@ -18,6 +18,8 @@ struct apply_pass {
   using T = typename Parts::compute;       ///< compute type
   using storage = byte[16];                ///< no use
   using entry_type = tensor_entry<Parts>;  ///< one tensor
+  /// Whether a tier needs it.
+  static constexpr bool wanted = true;
   /// Where its blocks start.
   static constexpr auto first = &entry_type::first_tile;
 

@@ -20,6 +20,8 @@ struct fold_pass {
   using entry_type = tensor_entry<Parts>;  ///< one tensor
   /// How factors are stored.
   using state_type = typename Parts::variance::state_type;
+  /// Whether a tier needs it.
+  static constexpr bool wanted = Parts::variance::factored;
   /// Where its blocks start.
   static constexpr auto first = &entry_type::first_fold;
 

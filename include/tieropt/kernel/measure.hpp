@@ -19,6 +19,8 @@ struct measure_pass {
   using T = typename Parts::compute;       ///< compute type
   using storage = T[leaves];               ///< norms of the leaves
   using entry_type = tensor_entry<Parts>;  ///< one tensor
+  /// Whether a tier needs it.
+  static constexpr bool wanted = Parts::clip::measures;
   /// Where its blocks start.
   static constexpr auto first = &entry_type::first_tile;
 
@@ -81,6 +83,8 @@ struct find_clip_pass {
   using T = typename Parts::compute;       ///< compute type
   using storage = byte[16];                ///< no use
   using entry_type = tensor_entry<Parts>;  ///< one tensor
+  /// Whether a tier needs it.
+  static constexpr bool wanted = Parts::clip::measures;
   /// Where its blocks start.
   static constexpr auto first = &entry_type::first_clip;
 

@@ -19,6 +19,8 @@ struct squares_pass {
   using T = typename Parts::compute;       ///< compute type
   using storage = T[leaves][segment];      ///< column sums of the leaves
   using entry_type = tensor_entry<Parts>;  ///< one tensor
+  /// Whether a tier needs it.
+  static constexpr bool wanted = Parts::variance::factored;
   /// Where its blocks start.
   static constexpr auto first = &entry_type::first_tile;
 

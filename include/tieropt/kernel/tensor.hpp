@@ -140,18 +140,19 @@ struct tensor_table {
 };
 
 /// A pass over all tensors of a table: a block finds its tensor and its place in it.
-/// @tparam Pass the pass: `storage` and `run(block, entry, grad, index)`
+/// @tparam Pass the pass: `storage`, `first`, `wanted` and `run(block, entry, grad, index)`
 /// @tparam Parts see the head of this file
 template <class Pass, class Parts>
 struct table_body {
   using storage = typename Pass::storage;        ///< block storage
   static constexpr tuning tune = Parts::tune;    ///< mapping
   tensor_table<Parts> table;                     ///< the tensors
+  int64_t first_block;                           ///< of the range: where this launch starts
 
   /// Runs one block. @tparam Block a block @param[in] block the block
   template <class Block>
   TIEROPT_HOST_DEVICE void operator()(Block const& block) const {
-    int64_t const i = block.index();
+    int64_t const i = first_block + block.index();
     int64_t const found = table.find(Pass::first, i);
     auto const& entry = table.entries[found];
     auto const* grad = table.grads[found];

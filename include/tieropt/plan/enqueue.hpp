@@ -54,62 +54,83 @@ struct step_source {
   step_inputs const* resident_inputs = nullptr;  ///< read by the bodies instead
 };
 
+/// Launches one pass over a window of a range's blocks, where the tier needs the pass.
+/// @tparam Pass a pass @tparam X an executor @tparam Parts see kernel/tensor.hpp
+/// @param[in] x the executor @param[in] table tensors of the range @param[in] window its blocks
+/// @return ok, too_large or device
+template <template <class> class Pass, executor X, class Parts>
+TIEROPT_HOST status launch_pass(X const& x, tensor_table<Parts> const& table,
+                                block_window const& window) {
+  if constexpr (Pass<Parts>::wanted) {
+    return x.launch(window.count, table_body<Pass<Parts>, Parts>{table, window.first});
+  } else {
+    return {};
+  }
+}
+
 /// Launches one step of a plan whose inputs were checked; see enqueue.
+///
+/// begin_step, then squares, fold, measure, find_clip, apply as far as a tier needs them, then
+/// commit_steps. Streaming ranges go pass by pass together, cache-resident ones group by group.
 /// @tparam X an executor @tparam Plan a plan @param[in] x the executor @param[in] p the plan
 /// @param[in,out] workspace a prepared one @param[in] source hyperparameters and inputs
 /// @return ok, too_large or device
 template <executor X, class Plan>
 TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte> workspace,
                                 step_source const& source) {
-  // Calls f(table, size, parts) for every range; a pass goes over all ranges before the next one.
+  // Calls f(table, size, tensors) for every range.
   auto const each = [&](auto const& f) {
     return for_each_range(p, [&](auto range) -> status {
       constexpr size_t i = decltype(range)::value;
-      using parts = typename Plan::template bound_type<i>::parts;
       range_size const& size = p.size(static_cast<int>(i));
-      return f(workspace_of<i>(p, workspace).table(size.tensors), size, parts{});
+      return f(workspace_of<i>(p, workspace).table(size.tensors), size, p.template tensors<i>());
     });
   };
-  auto const pass_over = [&](auto pass_of, int64_t range_size::*blocks, auto wanted) {
-    return each([&](auto const& table, range_size const& size, auto parts) -> status {
-      if constexpr (decltype(wanted(parts))::value) {
-        using pass = typename decltype(pass_of(parts))::type;
-        return x.launch(size.*blocks, table_body<pass, decltype(parts)>{table});
-      } else {
-        return {};
-      }
+  // Calls f(table, size) for every streaming range.
+  auto const together = [&](auto const& f) {
+    return each([&](auto const& table, range_size const& size, auto const&) -> status {
+      return size.groups == 0 ? f(table, size) : status{};
     });
-  };
-  auto const always = [](auto) { return cuda::std::true_type{}; };
-  auto const factored = [](auto parts) {
-    return cuda::std::bool_constant<decltype(parts)::variance::factored>{};
-  };
-  auto const clipped = [](auto parts) {
-    return cuda::std::bool_constant<decltype(parts)::clip::measures>{};
   };
 
-  status s = each([&](auto const& table, range_size const& size, auto parts) {
-    begin_step_body<decltype(parts)> body{
+  status s = each([&]<class Parts>(tensor_table<Parts> const& table, range_size const& size,
+                                   auto const&) {
+    begin_step_body<Parts> body{
         table, size.matrices, source.resident_hypers, source.resident_inputs, source.inputs, {}};
     for (size_t g = 0; g < source.hypers.size(); ++g) body.hypers[g] = source.hypers[g];
     return x.launch(ceil_div(size.matrices, matrices_per_block), body);
   });
-  auto const squares = [](auto p) { return cuda::std::type_identity<squares_pass<decltype(p)>>{}; };
-  auto const fold = [](auto p) { return cuda::std::type_identity<fold_pass<decltype(p)>>{}; };
-  auto const measure = [](auto p) { return cuda::std::type_identity<measure_pass<decltype(p)>>{}; };
-  auto const find_clip = [](auto p) {
-    return cuda::std::type_identity<find_clip_pass<decltype(p)>>{};
-  };
-  auto const apply = [](auto p) { return cuda::std::type_identity<apply_pass<decltype(p)>>{}; };
-  if (s) s = pass_over(squares, &range_size::tiles, factored);
-  if (s) s = pass_over(fold, &range_size::folds, factored);
-  if (s) s = pass_over(measure, &range_size::tiles, clipped);
-  if (s) s = pass_over(find_clip, &range_size::clips, clipped);
-  if (s) s = pass_over(apply, &range_size::tiles, always);
+  if (s) s = together([&](auto const& table, range_size const& size) {
+    return launch_pass<squares_pass>(x, table, {0, size.tiles});
+  });
+  if (s) s = together([&](auto const& table, range_size const& size) {
+    return launch_pass<fold_pass>(x, table, {0, size.folds});
+  });
+  if (s) s = together([&](auto const& table, range_size const& size) {
+    return launch_pass<measure_pass>(x, table, {0, size.tiles});
+  });
+  if (s) s = together([&](auto const& table, range_size const& size) {
+    return launch_pass<find_clip_pass>(x, table, {0, size.clips});
+  });
+  if (s) s = together([&](auto const& table, range_size const& size) {
+    return launch_pass<apply_pass>(x, table, {0, size.tiles});
+  });
+  if (s) s = each([&](auto const& table, range_size const& size, auto const& tensors) -> status {
+    if (size.groups == 0) return {};
+    return for_each_group(tensors, p.cache_bytes(), [&](group_window const& group, int64_t) {
+      status t = launch_pass<squares_pass>(x, table, group.tiles);
+      if (t) t = launch_pass<fold_pass>(x, table, group.folds);
+      if (t) t = launch_pass<measure_pass>(x, table, group.tiles);
+      if (t) t = launch_pass<find_clip_pass>(x, table, group.clips);
+      if (t) t = launch_pass<apply_pass>(x, table, group.tiles);
+      return t;
+    });
+  });
   if (!s) return s;
-  return each([&](auto const& table, range_size const& size, auto parts) {
+  return each([&]<class Parts>(tensor_table<Parts> const& table, range_size const& size,
+                               auto const&) {
     return x.launch(ceil_div(size.matrices, matrices_per_block),
-                    commit_steps_body<decltype(parts)>{table, size.matrices});
+                    commit_steps_body<Parts>{table, size.matrices});
   });
 }
 

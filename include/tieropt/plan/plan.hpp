@@ -8,6 +8,7 @@
 #include <tieropt/kernel/measure.hpp>
 #include <tieropt/plan/accounting.hpp>
 #include <tieropt/plan/checks.hpp>
+#include <tieropt/plan/schedule.hpp>
 #include <tieropt/policy/tier_policy.hpp>
 
 #include <cuda/std/expected>
@@ -30,6 +31,7 @@ struct range_size {
   int64_t clips = 0;       ///< blocks of find_clip
   int64_t elements = 0;    ///< compute-type elements of partial results
   int64_t traffic = 0;     ///< bytes moved by a streaming step
+  int64_t groups = 0;      ///< of matrices that take their passes together; 0 = streaming
   int max_group = -1;      ///< largest group of hyperparameters
   state_size state;        ///< bytes of state
 };
@@ -107,9 +109,10 @@ class plan {
   using bound_type = cuda::std::tuple_element_t<I, cuda::std::tuple<Bound...>>;
 
   /// @param[in] ranges of bound tensors @param[in] sizes of the ranges
+  /// @param[in] cache_bytes that groups were formed for
   TIEROPT_HOST constexpr plan(cuda::std::tuple<cuda::std::span<Bound const>...> const& ranges,
-                              range_size const (&sizes)[n_ranges])
-      : ranges_{ranges} {
+                              range_size const (&sizes)[n_ranges], int64_t cache_bytes)
+      : ranges_{ranges}, cache_bytes_{cache_bytes} {
     for (int i = 0; i < n_ranges; ++i) sizes_[i] = sizes[i];
   }
 
@@ -133,20 +136,26 @@ class plan {
     return sum;
   }
 
-  /// Bytes that a streaming step reads and writes. @return bytes
+  /// Bytes that a step reads and writes beyond the cache that its schedule counts on.
+  /// @return bytes
   TIEROPT_HOST constexpr int64_t traffic_bytes() const {
     int64_t sum = 0;
     for (auto const& size : sizes_) sum += size.traffic;
     return sum;
   }
 
-  /// Launches of a streaming step: they depend on the ranges alone, not on their tensors.
-  /// @return at most 7 per range
-  TIEROPT_HOST constexpr int launches() const {
-    int n = 0, i = 0;
-    ((n += sizes_[i++].matrices == 0 ? 0 : launches_of<typename Bound::parts>()), ...);
+  /// Launches of a step. A streaming range has at most 7, whatever its tensors; a cache-resident
+  /// one 2, and at most 5 per group of matrices.
+  /// @return the sum over all ranges
+  TIEROPT_HOST constexpr int64_t launches() const {
+    int64_t n = 0;
+    int i = 0;
+    ((n += launches_of<typename Bound::parts>(sizes_[i++])), ...);
     return n;
   }
+
+  /// The cache that groups of matrices fit. @return bytes, 0 for a streaming plan
+  TIEROPT_HOST constexpr int64_t cache_bytes() const { return cache_bytes_; }
 
   /// Where the workspace of a range starts. @tparam I which range @return bytes
   template <size_t I>
@@ -159,8 +168,9 @@ class plan {
 
  private:
   template <class Parts>
-  TIEROPT_HOST static constexpr int launches_of() {
-    return 3 + (Parts::variance::factored ? 2 : 0) + (Parts::clip::measures ? 2 : 0);
+  TIEROPT_HOST static constexpr int64_t launches_of(range_size const& size) {
+    if (size.matrices == 0) return 0;
+    return 2 + passes_of<Parts>() * (size.groups == 0 ? 1 : size.groups);
   }
   template <class B>
   TIEROPT_HOST static constexpr size_t range_bytes(range_size const& size) {
@@ -174,17 +184,23 @@ class plan {
 
   cuda::std::tuple<cuda::std::span<Bound const>...> ranges_;
   range_size sizes_[n_ranges];
+  int64_t cache_bytes_;
 };
+
+/// The plan of some containers. @tparam Policy a tier_policy @tparam Ranges containers
+template <class Policy, class... Ranges>
+using plan_of = plan<Policy, cuda::std::remove_const_t<typename Ranges::value_type>...>;
 
 /// Checks ranges of bound tensors and adds them up. Nothing is read, written or allocated.
 /// @tparam Policy a tier_policy
 /// @tparam Ranges contiguous containers of bound_tensor, as lvalues that outlive the plan
+/// @param[in] how the order of the launches; automatic chooses for each range
 /// @param[in] ranges one container per population and pair of element types
 /// @return the plan, or a status with range and tensor: null_buffer, misaligned_buffer, rank, shape,
 /// layout, overlapping_strides, aliasing, active_scope, hyper_group, too_large
 template <class Policy, class... Ranges>
-[[nodiscard]] TIEROPT_HOST auto make_plan(Ranges&... ranges) -> cuda::std::expected<
-    plan<Policy, cuda::std::remove_const_t<typename Ranges::value_type>...>, status> {
+[[nodiscard]] TIEROPT_HOST auto make_plan(schedule how, Ranges&... ranges)
+    -> cuda::std::expected<plan_of<Policy, Ranges...>, status> {
   static_assert(sizeof...(Ranges) > 0,
                 "[tieropt-plan-ranges] make_plan needs at least one range of bound tensors");
   static_assert((Policy::template contains<typename Ranges::value_type::population> && ...),
@@ -193,35 +209,58 @@ template <class Policy, class... Ranges>
   range_size sizes[sizeof...(Ranges)];
   status result;
   int range = 0;
-  auto const check = [&](auto const& tensors) {
-    using bound = cuda::std::remove_cvref_t<decltype(*tensors.data())>;
+  auto const check = [&](auto const& container) {
+    using bound = cuda::std::remove_cvref_t<decltype(*container.data())>;
+    using parts = typename bound::parts;
+    cuda::std::span<bound const> const tensors{container.data(), container.size()};
+    range_size& size = sizes[range];
     int64_t i = 0;
     for (bound const& tensor : tensors) {
       if (!result) return;
       tensor_form form;
       errc code = check_tensor(tensor, form);
       if (code == errc::ok) {
-        code = count_tensor<typename bound::parts>(sizes[range], form, tensor.group);
-        sizes[range].state = sizes[range].state + state_bytes<typename bound::population>(
-                                                      form.param.shape, form.is_vector);
+        code = count_tensor<parts>(size, form, tensor.group);
+        size.state = size.state +
+                     state_bytes<typename bound::population>(form.param.shape, form.is_vector);
       }
       if (code != errc::ok) result = status{code, 0, range, i};
       ++i;
+    }
+    if (how.order != schedule::kind::streaming) {
+      schedule_cost const cost = cost_of(tensors, how.cache_bytes);
+      if (how.order == schedule::kind::cache_resident || cost.pays(passes_of<parts>())) {
+        size.groups = cost.groups;
+        size.traffic -= cost.saved;
+      }
     }
     ++range;
   };
   (check(ranges), ...);
   if (!result) return cuda::std::unexpected(result);
-  return plan<Policy, cuda::std::remove_const_t<typename Ranges::value_type>...>{
+  return plan_of<Policy, Ranges...>{
       cuda::std::tuple{cuda::std::span<cuda::std::remove_const_t<typename Ranges::value_type> const>(
           ranges.data(), ranges.size())...},
-      sizes};
+      sizes, how.cache_bytes};
+}
+
+/// A streaming plan; see the overload with a schedule.
+/// @tparam Policy a tier_policy
+/// @tparam Ranges contiguous containers of bound_tensor, as lvalues that outlive the plan
+/// @param[in] ranges one container per population and pair of element types
+/// @return the plan, or a status
+template <class Policy, class... Ranges>
+  requires(!cuda::std::is_same_v<cuda::std::remove_const_t<Ranges>, schedule> && ...)
+[[nodiscard]] TIEROPT_HOST auto make_plan(Ranges&... ranges)
+    -> cuda::std::expected<plan_of<Policy, Ranges...>, status> {
+  return make_plan<Policy>(streaming(), ranges...);
 }
 
 /// A plan of a temporary would refer to tensors that are gone.
 /// @tparam Policy a tier_policy @tparam Ranges containers, one of them a temporary
 template <class Policy, class... Ranges>
-  requires(!(cuda::std::is_lvalue_reference_v<Ranges> && ...))
+  requires(!((cuda::std::is_lvalue_reference_v<Ranges> ||
+              cuda::std::is_same_v<cuda::std::remove_const_t<Ranges>, schedule>) && ...))
 auto make_plan(Ranges&&...) = delete;
 
 }  // namespace v0_1

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// How the passes of a step go over the tensors: all of them per pass, or group by group. Layer: plan.
+#pragma once
+
+#include <tieropt/kernel/fold.hpp>
+#include <tieropt/kernel/measure.hpp>
+#include <tieropt/plan/checks.hpp>
+#include <tieropt/status.hpp>
+
+#include <cuda/std/span>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// The order of a step's launches; it never changes a bit of a result.
+struct schedule {
+  /// What the planner does.
+  enum class kind {
+    streaming,       ///< a pass goes over all tensors before the next one: fewest launches
+    cache_resident,  ///< the passes go over one group of matrices before the next: fewest bytes
+    automatic        ///< cache_resident where the bytes that it saves outweigh its launches
+  };
+  kind order = kind::streaming;  ///< what the planner does
+  int64_t cache_bytes = 0;       ///< of the cache that a group should stay in
+};
+
+/// A pass goes over all tensors before the next one. @return the default schedule
+TIEROPT_HOST constexpr schedule streaming() { return {}; }
+
+/// Groups of matrices whose gradient, momentum and weights fit a cache take their passes together.
+/// @param[in] cache_bytes of the device's last-level cache @return the schedule
+TIEROPT_HOST constexpr schedule cache_resident(int64_t cache_bytes) {
+  return {schedule::kind::cache_resident, cache_bytes};
+}
+
+/// The planner chooses. @param[in] cache_bytes of the device's last-level cache @return the schedule
+TIEROPT_HOST constexpr schedule automatic(int64_t cache_bytes) {
+  return {schedule::kind::automatic, cache_bytes};
+}
+
+/// Bytes that a device moves in the time that a launch costs: what automatic weighs a launch with.
+inline constexpr int64_t launch_bytes = int64_t{8} << 20;
+
+/// Consecutive blocks of one pass.
+struct block_window {
+  int64_t first = 0;  ///< the first of them
+  int64_t count = 0;  ///< how many
+
+  /// The empty window behind this one. @return where the next group starts
+  TIEROPT_HOST constexpr block_window next() const { return {first + count, 0}; }
+};
+
+/// The blocks of one group of matrices, by the kind of pass.
+struct group_window {
+  block_window tiles;  ///< squares, measure, apply
+  block_window folds;  ///< fold
+  block_window clips;  ///< find_clip
+};
+
+/// Launches of one group. @tparam Parts see kernel/tensor.hpp @return passes that the tier needs
+template <class Parts>
+TIEROPT_HOST constexpr int passes_of() {
+  return 1 + (Parts::variance::factored ? 2 : 0) + (Parts::clip::measures ? 2 : 0);
+}
+
+/// Bytes of an element that the passes of a group read more than once, or write in between.
+/// @tparam Parts see kernel/tensor.hpp @return bytes per parameter
+template <class Parts>
+TIEROPT_HOST constexpr int64_t group_bytes_per_element() {
+  int64_t bytes = sizeof(typename Parts::grad) + sizeof(typename Parts::param);
+  if (keeps_momentum<typename Parts::momentum>) bytes += sizeof(typename Parts::momentum::state_type);
+  if (!Parts::variance::factored) bytes += sizeof(typename Parts::variance::state_type);
+  return bytes;
+}
+
+/// Bytes of an element that are read again by a later pass of the same step.
+/// @tparam Parts see kernel/tensor.hpp @return bytes per parameter
+template <class Parts>
+TIEROPT_HOST constexpr int64_t reread_bytes_per_element() {
+  constexpr bool clipped = Parts::clip::measures, keeps = keeps_momentum<typename Parts::momentum>;
+  int64_t bytes = Parts::variance::factored ? sizeof(typename Parts::grad) : 0;
+  if (clipped && keeps) bytes += sizeof(typename Parts::momentum::state_type);
+  if (clipped && !keeps) bytes += sizeof(typename Parts::grad);
+  if (clipped && !Parts::variance::factored) bytes += sizeof(typename Parts::variance::state_type);
+  return bytes;
+}
+
+/// Calls f(window, bytes) for every group of a range: as many consecutive matrices as fit the cache,
+/// at least one; a tensor with a tensor-wide clip is not divided.
+/// @tparam Bound a bound_tensor @tparam F callable that returns a status
+/// @param[in] tensors of the range @param[in] cache_bytes that a group should fit
+/// @param[in] f called once per group @return the first status that is not ok
+template <class Bound, class F>
+TIEROPT_HOST constexpr status for_each_group(cuda::std::span<Bound const> tensors,
+                                             int64_t cache_bytes, F const& f) {
+  using parts = typename Bound::parts;
+  constexpr bool whole = parts::clip::measures && parts::clip::spans == scope::tensor;
+  group_window group;
+  int64_t held = 0;
+  auto const close = [&]() -> status {
+    if (held == 0) return {};
+    status const s = f(group, held);
+    group = {group.tiles.next(), group.folds.next(), group.clips.next()};
+    held = 0;
+    return s;
+  };
+  for (Bound const& tensor : tensors) {
+    geometry const shape = canonical(tensor.param).shape;
+    if (shape.size() == 0) continue;
+    int64_t const pieces = whole ? 1 : shape.E, matrices = whole ? shape.E : 1;
+    int64_t const bytes = shape.size() / pieces * group_bytes_per_element<parts>();
+    for (int64_t i = 0; i < pieces; ++i) {
+      if (held > 0 && held + bytes > cache_bytes) {
+        if (status const s = close(); !s) return s;
+      }
+      held += bytes;
+      group.tiles.count += matrices * shape.matrix_tiles();
+      if (parts::variance::factored) group.folds.count += matrices * (1 + shape.segments());
+      if (parts::clip::measures) group.clips.count += 1;
+    }
+  }
+  return close();
+}
+
+/// What a schedule comes to for one range.
+struct schedule_cost {
+  int64_t groups = 0;  ///< groups of matrices
+  int64_t saved = 0;   ///< bytes that need not be read again
+
+  /// Whether the bytes outweigh the launches. @param[in] passes of a group @return true if so
+  TIEROPT_HOST constexpr bool pays(int passes) const {
+    return saved > (groups - 1) * passes * launch_bytes;
+  }
+};
+
+/// Adds up the groups of a range. @tparam Bound a bound_tensor @param[in] tensors of the range
+/// @param[in] cache_bytes that a group should fit @return their number and what they save
+template <class Bound>
+TIEROPT_HOST constexpr schedule_cost cost_of(cuda::std::span<Bound const> tensors,
+                                             int64_t cache_bytes) {
+  using parts = typename Bound::parts;
+  schedule_cost cost;
+  (void)for_each_group(tensors, cache_bytes, [&](group_window const&, int64_t bytes) -> status {
+    ++cost.groups;
+    if (bytes <= cache_bytes) {
+      cost.saved += bytes / group_bytes_per_element<parts>() * reread_bytes_per_element<parts>();
+    }
+    return {};
+  });
+  return cost;
+}
+
+}  // namespace v0_1
+}  // namespace tieropt
