@@ -153,7 +153,7 @@ class problem {
   /// What a step costs. @param[in] by_hand whether it is the hand-written one @return its cost
   step_cost cost(bool by_hand) const {
     return {load_.elements(), (*plan_)->traffic_bytes(), working_set_,
-            by_hand ? 0 : (*plan_)->launches()};
+            by_hand ? std::int64_t{0} : (*plan_)->launches()};
   }
 
   /// Runs one step and compares it with loops in double. @param[in] by_hand which one
