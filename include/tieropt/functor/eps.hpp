@@ -29,10 +29,27 @@ TIEROPT_HOST_DEVICE constexpr T smallest_normal() {
   }
 }
 
+/// Eps parts whose denominator is the root alone: row and column values are reciprocals of roots.
+struct root_denominator {
+  static constexpr bool separable = true;  ///< 1/sqrt(row) times 1/sqrt(col)
+
+  /// The update. @tparam T compute type @param[in] m numerator @param[in] root of the radicand
+  /// @return m / root
+  template <class T>
+  TIEROPT_HOST_DEVICE static T quotient(T m, T root, step_scalars<T> const&) {
+    return div(m, root);
+  }
+  /// The update without its row. @tparam T compute type @param[in] m numerator
+  /// @param[in] col column value @return m col
+  template <class T>
+  TIEROPT_HOST_DEVICE static T factored_quotient(T m, T, T col, step_scalars<T> const&) {
+    return mul(m, col);
+  }
+};
+
 /// Inside the average, Adafactor's eps1: S = g^2 + eps, v / (1 - beta2^k) (arXiv 1804.04235, alg. 4).
-struct inside_eps {
+struct inside_eps : root_denominator {
   static constexpr double default_value = 1e-30;  ///< Adafactor's
-  static constexpr bool separable = true;         ///< 1/sqrt(row) times 1/sqrt(col)
 
   /// Added to the square. @tparam T compute type @param[in] s scalars @return eps
   template <class T>
@@ -50,12 +67,6 @@ struct inside_eps {
   TIEROPT_HOST_DEVICE static T radicand(T v, step_scalars<T> const& s) {
     return mul(v, s.correction2);
   }
-  /// The update. @tparam T compute type @param[in] m numerator @param[in] root of the radicand
-  /// @return m / root
-  template <class T>
-  TIEROPT_HOST_DEVICE static T quotient(T m, T root, step_scalars<T> const&) {
-    return div(m, root);
-  }
   /// Value of a row. @tparam T compute type @param[in] ratio R / mean(R) @param[in] s scalars
   /// @return 1 / sqrt(ratio / (1 - beta2^k))
   template <class T>
@@ -67,12 +78,6 @@ struct inside_eps {
   TIEROPT_HOST_DEVICE static T col(T c, step_scalars<T> const&) {
     return div(T(1), sqrt(c));
   }
-  /// The update without its row. @tparam T compute type @param[in] m numerator
-  /// @param[in] col column value @return m col
-  template <class T>
-  TIEROPT_HOST_DEVICE static T factored_quotient(T m, T, T col, step_scalars<T> const&) {
-    return mul(m, col);
-  }
   /// Correction outside the root. @return 1
   TIEROPT_HOST_DEVICE static double update_gain(double) { return 1.0; }
 };
@@ -80,9 +85,8 @@ struct inside_eps {
 /// Floors under the root of moments that are not bias-corrected, as SkewAdam is published
 /// (arXiv 2607.19058 and its code): sqrt(max(V, eps)); factored: sqrt(max(R / max(mean R, 1e-15),
 /// eps)) sqrt(max(C, eps)). The correction sqrt(1 - beta2^k) is in the step.
-struct floored_eps {
+struct floored_eps : root_denominator {
   static constexpr double default_value = 1e-8;  ///< SkewAdam's
-  static constexpr bool separable = true;        ///< 1/sqrt(row) times 1/sqrt(col)
 
   /// Added to the square. @tparam T compute type @return 0
   template <class T>
@@ -100,12 +104,6 @@ struct floored_eps {
   TIEROPT_HOST_DEVICE static T radicand(T v, step_scalars<T> const& s) {
     return max(v, s.eps);
   }
-  /// The update. @tparam T compute type @param[in] m numerator @param[in] root of the radicand
-  /// @return m / root
-  template <class T>
-  TIEROPT_HOST_DEVICE static T quotient(T m, T root, step_scalars<T> const&) {
-    return div(m, root);
-  }
   /// Value of a row. @tparam T compute type @param[in] ratio R / mean(R) @param[in] s scalars
   /// @return 1 / sqrt(max(ratio, eps))
   template <class T>
@@ -117,12 +115,6 @@ struct floored_eps {
   template <class T>
   TIEROPT_HOST_DEVICE static T col(T c, step_scalars<T> const& s) {
     return div(T(1), sqrt(max(c, s.eps)));
-  }
-  /// The update without its row. @tparam T compute type @param[in] m numerator
-  /// @param[in] col column value @return m col
-  template <class T>
-  TIEROPT_HOST_DEVICE static T factored_quotient(T m, T, T col, step_scalars<T> const&) {
-    return mul(m, col);
   }
   /// Correction outside the root. @param[in] beta2_power beta2^k @return sqrt(1 - beta2^k)
   TIEROPT_HOST_DEVICE static double update_gain(double beta2_power) {
