@@ -8,11 +8,13 @@
 #include <cstdint>
 
 #if defined(__FAST_MATH__)
-#error "[tieropt-config-fast-math] tieropt needs IEEE arithmetic on the host: drop -ffast-math (or -Ofast) here"
+#error \
+    "[tieropt-config-fast-math] tieropt needs IEEE arithmetic on the host: drop -ffast-math (or -Ofast) here"
 #endif
 
 #if defined(__x86_64__) && !defined(__FMA__) && !defined(TIEROPT_NO_FMA_NOTE)
-#pragma message("tieropt: without -mfma (or -march=x86-64-v3) every fused multiply-add is a library call")
+#pragma message( \
+    "tieropt: without -mfma (or -march=x86-64-v3) every fused multiply-add is a library call")
 #endif
 
 // A hidden template over a type of an unnamed namespace has nothing to hide: harmless, and said for

@@ -57,15 +57,22 @@ TIEROPT_HOST constexpr char const* message(errc code) {
     case errc::misaligned_buffer: return "a data pointer is not a multiple of its element size";
     case errc::rank: return "a view has more than 8 dimensions, or the tier refuses vectors";
     case errc::shape: return "a view does not have the extents that the parameter's shape demands";
-    case errc::layout: return "the leading dimensions of a view do not collapse into one stride, or row, col, step or active is not dense";
-    case errc::overlapping_strides: return "the strides of a written view let two elements share memory";
+    case errc::layout:
+      return "the leading dimensions of a view do not collapse into one stride, or row, col, step "
+             "or active is not dense";
+    case errc::overlapping_strides:
+      return "the strides of a written view let two elements share memory";
     case errc::aliasing: return "two buffers of one tensor overlap each other";
-    case errc::active_scope: return "active needs a clip and a step per matrix; a tensor-wide tier rests by a null gradient";
+    case errc::active_scope:
+      return "active needs a clip and a step per matrix; a tensor-wide tier rests by a null "
+             "gradient";
     case errc::hyper_group: return "a tensor's group is negative or has no hyperparameters";
     case errc::hyper_groups: return "at most 32 groups of hyperparameters";
     case errc::hyper_not_finite: return "a hyperparameter or step input is not finite";
     case errc::hyper_beta: return "beta1 and beta2 must be in [0, 1)";
-    case errc::hyper_eps: return "eps must be at least the smallest normal float, 1.2e-38, or -1 for the default of the tier's eps part";
+    case errc::hyper_eps:
+      return "eps must be at least the smallest normal float, 1.2e-38, or -1 for the default of "
+             "the tier's eps part";
     case errc::hyper_clip: return "the clip threshold must be positive";
     case errc::input_scale: return "grad_scale and clip_factor must be positive";
     case errc::workspace_size: return "the workspace is smaller than the plan's workspace_bytes()";

@@ -31,10 +31,10 @@ template <class T, cuda::std::convertible_to<int64_t>... Extents>
 /// @tparam T element type, const where it is only read
 template <class T>
 struct tensor_view {
-  T* data = nullptr;            ///< first element
-  int rank = -1;                ///< dimensions, -1 = no view at all
-  int64_t extent[max_rank]{};   ///< elements per dimension, slowest first
-  int64_t stride[max_rank]{};   ///< elements between neighbours of a dimension
+  T* data = nullptr;           ///< first element
+  int rank = -1;               ///< dimensions, -1 = no view at all
+  int64_t extent[max_rank]{};  ///< elements per dimension, slowest first
+  int64_t stride[max_rank]{};  ///< elements between neighbours of a dimension
 
   /// No view.
   TIEROPT_HOST constexpr tensor_view() = default;
@@ -46,13 +46,14 @@ struct tensor_view {
   /// @tparam Accessor its accessor
   /// @param[in] m the mdspan
   template <class U, class Extents, class Layout, class Accessor>
-    requires cuda::std::is_convertible_v<U (*)[], T (*)[]>
-  TIEROPT_HOST constexpr tensor_view(cuda::std::mdspan<U, Extents, Layout, Accessor> const& m)
+  requires cuda::std::is_convertible_v<U (*)[], T (*)[]> TIEROPT_HOST constexpr tensor_view(
+      cuda::std::mdspan<U, Extents, Layout, Accessor> const& m)
       : data{m.data_handle()}, rank{static_cast<int>(Extents::rank())} {
     static_assert(Extents::rank() <= max_rank,
                   "[tieropt-view-rank] a view has at most 8 dimensions; see tieropt/view.hpp");
-    static_assert(Layout::template mapping<Extents>::is_always_strided(),
-                  "[tieropt-view-layout] the mdspan's layout must be strided; see tieropt/view.hpp");
+    static_assert(
+        Layout::template mapping<Extents>::is_always_strided(),
+        "[tieropt-view-layout] the mdspan's layout must be strided; see tieropt/view.hpp");
     if constexpr (Extents::rank() > 0) {  // a scalar has no stride to ask for
       for (size_t i = 0; i < Extents::rank(); ++i) {
         extent[i] = static_cast<int64_t>(m.extent(i));

@@ -16,13 +16,15 @@ inline namespace v0_1 {
 
 /// Visits slots first to last, in loops that vectorise.
 struct forward_order {
-  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n times
+  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n
+  /// times
   template <class F>
   TIEROPT_HOST_DEVICE void visit(whole_strip, F const& f) const {
     TIEROPT_IVDEP
     for (int i = 0; i < strip; ++i) f(i);
   }
-  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n times
+  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n
+  /// times
   template <class F>
   TIEROPT_HOST_DEVICE void visit(int n, F const& f) const {
     // A loop of constant trip and its remainder; one loop over n would be versioned and slow.
@@ -43,7 +45,8 @@ struct forward_order {
 struct permuted_order {
   int const* order;  ///< a permutation of 0 .. 255
 
-  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n times
+  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n
+  /// times
   template <class F>
   TIEROPT_HOST_DEVICE void visit(int n, F const& f) const {
     for (int k = 0; k < strip; ++k) {

@@ -7,7 +7,8 @@
 /// the device and a plain loop on the host. A body sees an element slot `at`, never a lane.
 ///
 /// Laws:
-/// 1. A body is a trivially copyable struct with `storage`, `tune` and a const call operator that is
+/// 1. A body is a trivially copyable struct with `storage`, `tune` and a const call operator that
+/// is
 ///    a template over the block. It is called once per block of the grid.
 /// 2. A lambda given to a group or a block touches only values that are the same in every lane, the
 ///    slot that it is called with, and the items that it is called for.

@@ -12,8 +12,8 @@ inline namespace v0_1 {
 
 /// A body that does nothing: what the executor concept is checked with.
 struct empty_body {
-  using storage = float[1];          ///< no use
-  static constexpr tuning tune{};    ///< defaults
+  using storage = float[1];        ///< no use
+  static constexpr tuning tune{};  ///< defaults
   /// Does nothing. @tparam Block any block
   template <class Block>
   TIEROPT_HOST_DEVICE void operator()(Block const&) const {}

@@ -52,7 +52,8 @@ class host_executor_on {
       run_on_host(body, 0, forward_order{});
       return {};
     }
-    thrust::for_each_n(policy_, thrust::counting_iterator<int64_t>{0}, blocks, run_block<Body>{body});
+    thrust::for_each_n(policy_, thrust::counting_iterator<int64_t>{0}, blocks,
+                       run_block<Body>{body});
     return {};
   }
 

@@ -47,7 +47,8 @@ struct root_denominator {
   }
 };
 
-/// Inside the average, Adafactor's eps1: S = g^2 + eps, v / (1 - beta2^k) (arXiv 1804.04235, alg. 4).
+/// Inside the average, Adafactor's eps1: S = g^2 + eps, v / (1 - beta2^k) (arXiv 1804.04235, alg.
+/// 4).
 struct inside_eps : root_denominator {
   static constexpr double default_value = 1e-30;  ///< Adafactor's
 

@@ -55,7 +55,9 @@ struct ema_momentum {
 
 /// A part with a state to store.
 template <class Part>
-concept has_state_type = requires { typename Part::state_type; };
+concept has_state_type = requires {
+  typename Part::state_type;
+};
 
 /// What a part's operator gets for its state: T, or none.
 template <class Part, class T>
@@ -64,12 +66,11 @@ using state_operand =
 
 /// A momentum part: see the head of this file.
 template <class Part>
-concept momentum_policy =
-    has_state_type<Part> && cuda::std::is_empty_v<Part> &&
+concept momentum_policy = has_state_type<Part> && cuda::std::is_empty_v<Part> &&
     requires(Part const part, state_operand<Part, float>& state, float g,
              step_scalars<float> const& s) {
-      { part(state, g, s) } -> cuda::std::same_as<float>;
-    };
+  { part(state, g, s) } -> cuda::std::same_as<float>;
+};
 
 /// Whether a momentum part stores anything.
 template <class Part>

@@ -19,21 +19,21 @@ enum class scope {
 /// @tparam T compute type
 template <class T>
 struct step_scalars {
-  T beta1;            ///< decay of the momentum
-  T one_minus_beta1;  ///< 1 - beta1, formed in double
-  T beta2;            ///< decay of the second moment
-  T one_minus_beta2;  ///< 1 - beta2, formed in double
-  T correction2;      ///< 1 / (1 - beta2^k)
-  T root_correction2;  ///< 1 / sqrt(1 - beta2^k)
-  T update_gain;      ///< factor of every update: bias corrections outside the root
-  T eps;              ///< placed by the tier's eps part
-  T clip;             ///< threshold of the update's RMS
-  T lr;               ///< learning rate
-  T decay;            ///< 1 - lr weight_decay, formed in double
-  T grad_gain;        ///< clip_factor / grad_scale
+  T beta1;                ///< decay of the momentum
+  T one_minus_beta1;      ///< 1 - beta1, formed in double
+  T beta2;                ///< decay of the second moment
+  T one_minus_beta2;      ///< 1 - beta2, formed in double
+  T correction2;          ///< 1 / (1 - beta2^k)
+  T root_correction2;     ///< 1 / sqrt(1 - beta2^k)
+  T update_gain;          ///< factor of every update: bias corrections outside the root
+  T eps;                  ///< placed by the tier's eps part
+  T clip;                 ///< threshold of the update's RMS
+  T lr;                   ///< learning rate
+  T decay;                ///< 1 - lr weight_decay, formed in double
+  T grad_gain;            ///< clip_factor / grad_scale
   uint64_t rounding_key;  ///< of this matrix's tensor and step
-  int64_t next_step;  ///< k, the number of this step, from 1
-  bool active;        ///< false: this matrix rests
+  int64_t next_step;      ///< k, the number of this step, from 1
+  bool active;            ///< false: this matrix rests
 };
 
 }  // namespace v0_1

@@ -11,16 +11,16 @@ inline namespace v0_1 {
 
 /// The update is applied as it is.
 struct no_clip {
-  static constexpr bool measures = false;           ///< no measuring pass
-  static constexpr scope spans = scope::matrix;     ///< of no effect
+  static constexpr bool measures = false;        ///< no measuring pass
+  static constexpr scope spans = scope::matrix;  ///< of no effect
 };
 
 /// U <- U / max(1, rms(U) / d), d = hyper::clip (Adafactor, arXiv 1804.04235, sec. 6).
 /// @tparam Scope whether the RMS is a matrix's or the whole tensor's
 template <scope Scope = scope::matrix>
 struct rms_clip {
-  static constexpr bool measures = true;   ///< a pass measures the update's norm
-  static constexpr scope spans = Scope;    ///< what the RMS is taken over
+  static constexpr bool measures = true;  ///< a pass measures the update's norm
+  static constexpr scope spans = Scope;   ///< what the RMS is taken over
 
   /// RMS of the update before clipping. @tparam T compute type
   /// @param[in] sum of the squared elements before update_gain @param[in] count of elements

@@ -59,14 +59,14 @@ struct refuse {
 
 /// A variance part: see the head of this file.
 template <class Part>
-concept variance_policy =
-    requires {
-      typename Part::state_type;
-      { Part::factored } -> cuda::std::convertible_to<bool>;
-    } && cuda::std::is_empty_v<Part> &&
-    requires(Part const part, float& state, float square, step_scalars<float> const& s) {
-      part(state, square, s);
-    };
+concept variance_policy = requires {
+  typename Part::state_type;
+  { Part::factored } -> cuda::std::convertible_to<bool>;
+}
+&&cuda::std::is_empty_v<Part>&& requires(Part const part, float& state, float square,
+                                         step_scalars<float> const& s) {
+  part(state, square, s);
+};
 
 }  // namespace v0_1
 }  // namespace tieropt

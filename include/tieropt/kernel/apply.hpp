@@ -38,8 +38,7 @@ struct apply_pass {
     auto const param = tensor.param;
     T const decay = in.scalars.decay;
     T const step = -mul(in.scalars.lr, update_factor(tensor, in.scalars, e));
-    bool const aligned =
-        tensor.aligned && (!reads_grad<Parts, fresh> || on_16_bytes(grad));
+    bool const aligned = tensor.aligned && (!reads_grad<Parts, fresh> || on_16_bytes(grad));
 
     block.for_each_group([&](auto const& any_group) {
       with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
@@ -54,9 +53,10 @@ struct apply_pass {
             int64_t const r = begin + row_in_leaf;
             T const row = row_value<Parts>(tensor, e, r);
             T const q = mul(step, row_gain<Parts>(row));
-            element_bits const random{in.scalars.rounding_key,
-                                      tensor.first_element +
-                                          static_cast<uint64_t>((e * tensor.shape.R + r) * tensor.shape.C + c0)};
+            element_bits const random{
+                in.scalars.rounding_key,
+                tensor.first_element +
+                    static_cast<uint64_t>((e * tensor.shape.R + r) * tensor.shape.C + c0)};
             TIEROPT_UNROLL
             for (int k = 0; k < strips; ++k) {
               auto const width = cut.width(k);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The first launch of a step derives every matrix's scalars; the last commits the steps. Layer: kernel.
+/// The first launch of a step derives every matrix's scalars; the last commits the steps. Layer:
+/// kernel.
 #pragma once
 
 #include <tieropt/functor/hyper.hpp>
@@ -64,14 +65,14 @@ TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper c
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct begin_step_body {
-  using storage = byte[16];                      ///< no use
-  static constexpr tuning tune = Parts::tune;    ///< mapping
-  tensor_table<Parts> table;                     ///< the tensors
-  int64_t n_matrices;                            ///< of the range
-  hyper const* resident_hypers;                  ///< read instead of hypers unless null
-  step_inputs const* resident_inputs;            ///< read instead of inputs unless null
-  step_inputs inputs;                            ///< of the step
-  hyper hypers[max_groups];                      ///< by group
+  using storage = byte[16];                    ///< no use
+  static constexpr tuning tune = Parts::tune;  ///< mapping
+  tensor_table<Parts> table;                   ///< the tensors
+  int64_t n_matrices;                          ///< of the range
+  hyper const* resident_hypers;                ///< read instead of hypers unless null
+  step_inputs const* resident_inputs;          ///< read instead of inputs unless null
+  step_inputs inputs;                          ///< of the step
+  hyper hypers[max_groups];                    ///< by group
 
   /// Runs one block. @tparam Block a block @param[in] block the block
   template <class Block>
@@ -96,18 +97,17 @@ struct begin_step_body {
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct commit_steps_body {
-  using storage = byte[16];                      ///< no use
-  static constexpr tuning tune = Parts::tune;    ///< mapping
-  tensor_table<Parts> table;                     ///< the tensors
-  int64_t n_matrices;                            ///< of the range
+  using storage = byte[16];                    ///< no use
+  static constexpr tuning tune = Parts::tune;  ///< mapping
+  tensor_table<Parts> table;                   ///< the tensors
+  int64_t n_matrices;                          ///< of the range
 
   /// Runs one block. @tparam Block a block @param[in] block the block
   template <class Block>
   TIEROPT_HOST_DEVICE void operator()(Block const& block) const {
     int64_t const base = block.index() * matrices_per_block;
     block.for_each(clamp_count(n_matrices - base, matrices_per_block), [&](int64_t i) {
-      auto const& tensor =
-          table.entries[table.find(&tensor_entry<Parts>::first_matrix, base + i)];
+      auto const& tensor = table.entries[table.find(&tensor_entry<Parts>::first_matrix, base + i)];
       int64_t const e = base + i - tensor.first_matrix;
       auto const& s = tensor.scalars[e];
       bool const writes = Parts::step_scope == scope::matrix || e == 0;

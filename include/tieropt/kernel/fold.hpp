@@ -71,7 +71,8 @@ struct fold_pass {
       auto const& group = any_group.ragged();
       if (group.index() == 0) {
         T const sum = sum_vector<T>(group, row, R);
-        group.single([&] { mean[0] = max(div(sum, static_cast<T>(R)), eps::template mean_floor<T>()); });
+        group.single(
+            [&] { mean[0] = max(div(sum, static_cast<T>(R)), eps::template mean_floor<T>()); });
       }
     });
     T const floor = mean[0];

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Pass 3 of a clipped tier: states take the gradient in, the update's norm is measured. Layer: kernel.
+/// Pass 3 of a clipped tier: states take the gradient in, the update's norm is measured. Layer:
+/// kernel.
 #pragma once
 
 #include <tieropt/kernel/strip_update.hpp>
@@ -56,14 +57,13 @@ struct measure_pass {
             for (int k = 0; k < strips; ++k) {
               auto const width = cut.width(k);
               if (width == 0) break;
-              with_update<true, Parts>(
-                  group, cut, width, in, e, begin + r, c0 + k * strip, row, cols[k],
-                  [&](auto const& update) {
-                    group.for_each(width, [&](auto at) {
-                      T const u = update(at);
-                      sum(at) = fma(u, u, sum(at));
-                    });
-                  });
+              with_update<true, Parts>(group, cut, width, in, e, begin + r, c0 + k * strip, row,
+                                       cols[k], [&](auto const& update) {
+                                         group.for_each(width, [&](auto at) {
+                                           T const u = update(at);
+                                           sum(at) = fma(u, u, sum(at));
+                                         });
+                                       });
             }
             T const gain = row_gain<Parts>(row);
             norm = fma(group.reduce(sum), mul(gain, gain), norm);

@@ -56,7 +56,8 @@ struct squares_pass {
           for (; r + 1 < rows; r += 2) {
             add_rows<2>(group, cut, g, s.grad_gain, matrix, begin + r, c0, col, row_part);
           }
-          if (r < rows) add_rows<1>(group, cut, g, s.grad_gain, matrix, begin + r, c0, col, row_part);
+          if (r < rows)
+            add_rows<1>(group, cut, g, s.grad_gain, matrix, begin + r, c0, col, row_part);
           TIEROPT_UNROLL
           for (int k = 0; k < strips; ++k) {
             group.for_each(whole_strip{}, [&](auto at) {
@@ -74,8 +75,8 @@ struct squares_pass {
   template <int N, class Group, class Cut, class Fragment>
   TIEROPT_HOST_DEVICE static void add_rows(Group const& group, Cut const& cut,
                                            operand<typename Parts::grad const> const& g, T gain,
-                                           int64_t e, int64_t r, int64_t c0, Fragment (&col)[strips],
-                                           T* row_part) {
+                                           int64_t e, int64_t r, int64_t c0,
+                                           Fragment (&col)[strips], T* row_part) {
     Fragment first_row, second_row;
     group.zero(first_row);
     if constexpr (N == 2) group.zero(second_row);

@@ -13,10 +13,10 @@ inline namespace v0_1 {
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct strip_operands {
-  operand<typename Parts::grad const> grad;                        ///< with its address
-  operand<typename Parts::momentum::state_type> momentum;          ///< unused without momentum
-  operand<typename Parts::variance::state_type> exact;             ///< exact tiers
-  step_scalars<typename Parts::compute> scalars;                   ///< of its matrix
+  operand<typename Parts::grad const> grad;                ///< with its address
+  operand<typename Parts::momentum::state_type> momentum;  ///< unused without momentum
+  operand<typename Parts::variance::state_type> exact;     ///< exact tiers
+  step_scalars<typename Parts::compute> scalars;           ///< of its matrix
 
   /// The operands of a matrix. @param[in] tensor the tensor @param[in] address of its gradient
   /// @param[in] e matrix

@@ -4,9 +4,9 @@
 /// Sums whose order belongs to the logical shape. Layer: kernel.
 ///
 /// Row: segments of 1,024 columns, each as running sums by column mod 256 in column order and then
-/// the balanced tree of neighbours over the 256; segments by the same tree. Column: leaves of 16 rows
-/// in order, then the tree of neighbours over leaves and tiles. Vector width, lanes, groups, threads
-/// and chunks never enter.
+/// the balanced tree of neighbours over the 256; segments by the same tree. Column: leaves of 16
+/// rows in order, then the tree of neighbours over leaves and tiles. Vector width, lanes, groups,
+/// threads and chunks never enter.
 #pragma once
 
 #include <tieropt/block/thread_block.hpp>
@@ -84,9 +84,8 @@ TIEROPT_HOST_DEVICE void tree_rows(Group const& group, T* part, int64_t n, int64
     for (int64_t i = 0; i + distance < n; i += 2 * distance) {
       auto x = group.load(part + i * pitch, width, unit_stride{});
       auto const y = group.load(part + (i + distance) * pitch, width, unit_stride{});
-      group.for_each(width, [&](auto at) {
-        x.put(at, add(x.template get<T>(at), y.template get<T>(at)));
-      });
+      group.for_each(
+          width, [&](auto at) { x.put(at, add(x.template get<T>(at), y.template get<T>(at))); });
       x.store();
     }
   }

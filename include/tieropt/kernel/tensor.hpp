@@ -92,36 +92,36 @@ struct tensor_entry {
   /// How second moments are stored.
   using variance_state = typename Parts::variance::state_type;
 
-  operand<typename Parts::param> param;   ///< (E, R, C)
+  operand<typename Parts::param> param;      ///< (E, R, C)
   operand<typename Parts::grad const> grad;  ///< strides only: the address is in the table
-  operand<momentum_state> momentum;       ///< (E, R, C); unused without momentum
-  operand<variance_state> exact;          ///< (E, R, C); exact tiers
-  variance_state* row;                    ///< (E, R); factored tiers
-  variance_state* col;                    ///< (E, C); factored tiers, and their vectors
-  geometry shape;                         ///< E, R, C
-  tensor_workspace<T> work;               ///< partial results
-  step_scalars<T>* scalars;               ///< (E), derived by the first launch of a step
-  int64_t* step;                          ///< (E), or one for the tensor
-  int const* active;                      ///< (E), or null
-  uint64_t key;                           ///< names the tensor for the rounding bits
-  uint64_t first_element;                 ///< global index of element (0, 0, 0)
-  int group;                              ///< which hyperparameters
-  bool is_vector;                         ///< below rank 2: the row ratio is 1
-  bool aligned;                           ///< all but the gradient's address suits whole tiles
-  bool unit;                              ///< all column strides are 1
-  int64_t first_matrix;                   ///< of the range: where its scalars start
-  int64_t first_tile;                     ///< of the range: its first block in tile passes
-  int64_t first_fold;                     ///< of the range: its first block in the fold
-  int64_t first_clip;                     ///< of the range: its first block in find_clip
+  operand<momentum_state> momentum;          ///< (E, R, C); unused without momentum
+  operand<variance_state> exact;             ///< (E, R, C); exact tiers
+  variance_state* row;                       ///< (E, R); factored tiers
+  variance_state* col;                       ///< (E, C); factored tiers, and their vectors
+  geometry shape;                            ///< E, R, C
+  tensor_workspace<T> work;                  ///< partial results
+  step_scalars<T>* scalars;                  ///< (E), derived by the first launch of a step
+  int64_t* step;                             ///< (E), or one for the tensor
+  int const* active;                         ///< (E), or null
+  uint64_t key;                              ///< names the tensor for the rounding bits
+  uint64_t first_element;                    ///< global index of element (0, 0, 0)
+  int group;                                 ///< which hyperparameters
+  bool is_vector;                            ///< below rank 2: the row ratio is 1
+  bool aligned;                              ///< all but the gradient's address suits whole tiles
+  bool unit;                                 ///< all column strides are 1
+  int64_t first_matrix;                      ///< of the range: where its scalars start
+  int64_t first_tile;                        ///< of the range: its first block in tile passes
+  int64_t first_fold;                        ///< of the range: its first block in the fold
+  int64_t first_clip;                        ///< of the range: its first block in find_clip
 };
 
 /// The tensors of one range.
 /// @tparam Parts see the head of this file
 template <class Parts>
 struct tensor_table {
-  tensor_entry<Parts> const* entries;           ///< (n)
-  typename Parts::grad const* const* grads;     ///< (n), null where a gradient is absent
-  int64_t n;                                    ///< tensors
+  tensor_entry<Parts> const* entries;        ///< (n)
+  typename Parts::grad const* const* grads;  ///< (n), null where a gradient is absent
+  int64_t n;                                 ///< tensors
 
   /// The last tensor whose first place is not beyond i; empty tensors are never found.
   /// @param[in] first which count of the entries @param[in] i place in the grid @return its index
@@ -144,10 +144,10 @@ struct tensor_table {
 /// @tparam Parts see the head of this file
 template <class Pass, class Parts>
 struct table_body {
-  using storage = typename Pass::storage;        ///< block storage
-  static constexpr tuning tune = Parts::tune;    ///< mapping
-  tensor_table<Parts> table;                     ///< the tensors
-  int64_t first_block;                           ///< of the range: where this launch starts
+  using storage = typename Pass::storage;      ///< block storage
+  static constexpr tuning tune = Parts::tune;  ///< mapping
+  tensor_table<Parts> table;                   ///< the tensors
+  int64_t first_block;                         ///< of the range: where this launch starts
 
   /// Runs one block. @tparam Block a block @param[in] block the block
   template <class Block>

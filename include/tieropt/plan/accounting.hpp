@@ -4,8 +4,8 @@
 /// Bytes of state and bytes moved, from shapes alone. Layer: plan.
 #pragma once
 
-#include <tieropt/kernel/tensor.hpp>
 #include <tieropt/kernel/strip_update.hpp>
+#include <tieropt/kernel/tensor.hpp>
 #include <tieropt/policy/tier.hpp>
 
 #include <cuda/std/span>
@@ -100,10 +100,10 @@ TIEROPT_HOST constexpr int64_t traffic_bytes(geometry const& shape, bool is_vect
     int64_t const row_part = shape.E * shape.segments() * shape.R;
     int64_t const col_part = shape.E * shape.row_tiles() * shape.C;
     int64_t const rows = is_vector ? 0 : shape.E * shape.R, cols = shape.E * shape.C;
-    bytes += grad + 2 * bytes_of<T>(row_part + col_part);           // squares, fold
-    bytes += 2 * bytes_of<variance_state>(rows + cols);             // fold
-    bytes += bytes_of<T>(shape.E * shape.R + cols);                 // values
-    bytes += tile_passes * bytes_of<T>(row_part + col_part);        // values, in every tile
+    bytes += grad + 2 * bytes_of<T>(row_part + col_part);     // squares, fold
+    bytes += 2 * bytes_of<variance_state>(rows + cols);       // fold
+    bytes += bytes_of<T>(shape.E * shape.R + cols);           // values
+    bytes += tile_passes * bytes_of<T>(row_part + col_part);  // values, in every tile
   } else {
     bytes += (2 + (clipped ? 1 : 0)) * bytes_of<variance_state>(n);
   }

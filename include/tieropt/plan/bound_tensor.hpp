@@ -37,15 +37,15 @@ struct bound_tensor {
   using momentum_type = typename parts::momentum::state_type;  ///< of the momentum, or none
   using variance_type = typename parts::variance::state_type;  ///< of the second moment
 
-  tensor_view<Param> param{};                       ///< (..., R, C), read and written
-  tensor_view<Grad const> grad{};                   ///< the same shape, read; absent: the tensor rests
-  tensor_view<momentum_type> momentum{};            ///< the same shape; only where the tier has one
-  variance_views<variance_type> variance{};         ///< second moment
-  tensor_view<int64_t> step{};                      ///< (E) steps taken; (1) if step_scope is tensor
-  tensor_view<int const> active{};                  ///< (E), 0 = this matrix rests; none: all step
-  int64_t key = 0;                                ///< names the tensor for the rounding bits
-  int64_t first_element = 0;                      ///< where this view starts in the whole tensor
-  int group = 0;                                  ///< which hyperparameters
+  tensor_view<Param> param{};                ///< (..., R, C), read and written
+  tensor_view<Grad const> grad{};            ///< the same shape, read; absent: the tensor rests
+  tensor_view<momentum_type> momentum{};     ///< the same shape; only where the tier has one
+  variance_views<variance_type> variance{};  ///< second moment
+  tensor_view<int64_t> step{};               ///< (E) steps taken; (1) if step_scope is tensor
+  tensor_view<int const> active{};           ///< (E), 0 = this matrix rests; none: all step
+  int64_t key = 0;                           ///< names the tensor for the rounding bits
+  int64_t first_element = 0;                 ///< where this view starts in the whole tensor
+  int group = 0;                             ///< which hyperparameters
 };
 
 }  // namespace v0_1

@@ -12,11 +12,11 @@ inline namespace v0_1 {
 
 /// The (E, R, C) form of a view.
 struct canonical_form {
-  errc code = errc::ok;      ///< why there is none
-  geometry shape{0, 0, 0};   ///< E, R, C
-  int64_t matrix = 0;        ///< elements between matrices
-  int64_t row = 0;           ///< elements between rows
-  int64_t col = 0;           ///< elements between columns
+  errc code = errc::ok;     ///< why there is none
+  geometry shape{0, 0, 0};  ///< E, R, C
+  int64_t matrix = 0;       ///< elements between matrices
+  int64_t row = 0;          ///< elements between rows
+  int64_t col = 0;          ///< elements between columns
 };
 
 /// Brings a view to (E, R, C) with three strides.
@@ -32,9 +32,9 @@ TIEROPT_HOST constexpr canonical_form canonical(tensor_view<T> const& v) {
     if (v.extent[i] > 1 && v.stride[i] < 0) return {errc::layout, {}, 0, 0, 0};
     if (__builtin_mul_overflow(n, v.extent[i], &n)) return {errc::too_large, {}, 0, 0, 0};
     int64_t far = 0;
-    if (v.extent[i] > 1 && (__builtin_mul_overflow(v.extent[i] - 1, v.stride[i], &far) ||
-                            __builtin_add_overflow(reach, far, &reach) ||
-                            reach > (int64_t{1} << 58))) {
+    if (v.extent[i] > 1 &&
+        (__builtin_mul_overflow(v.extent[i] - 1, v.stride[i], &far) ||
+         __builtin_add_overflow(reach, far, &reach) || reach > (int64_t{1} << 58))) {
       return {errc::too_large, {}, 0, 0, 0};
     }
   }
@@ -92,7 +92,8 @@ struct footprint {
   TIEROPT_HOST constexpr int64_t bytes() const {
     if (element == 0 || form.shape.size() == 0) return 0;
     return ((form.shape.E - 1) * form.matrix + (form.shape.R - 1) * form.row +
-            (form.shape.C - 1) * form.col + 1) * element;
+            (form.shape.C - 1) * form.col + 1) *
+           element;
   }
 };
 
@@ -178,7 +179,8 @@ class collector {
     return f;
   }
 
-  /// A dense buffer: (..., inner) or (..., inner, 1), where the leading dimensions multiply to outer.
+  /// A dense buffer: (..., inner) or (..., inner, 1), where the leading dimensions multiply to
+  /// outer.
   /// @tparam T element type @param[in] v view @param[in] outer product of leading dimensions
   /// @param[in] inner last dimension @param[in] written by a step
   template <class T>
@@ -234,8 +236,7 @@ TIEROPT_HOST errc check_tensor(Bound const& b, tensor_form& form) {
   if (form.param.code != errc::ok) return form.param.code;
   geometry const shape = form.param.shape;
   form.is_vector = b.param.rank < 2;
-  if (factored && form.is_vector &&
-      cuda::std::is_same_v<typename parts::vector_variance, refuse>) {
+  if (factored && form.is_vector && cuda::std::is_same_v<typename parts::vector_variance, refuse>) {
     return errc::rank;
   }
   c.matrix(b.param, shape, true);

@@ -14,8 +14,8 @@ inline namespace v0_1 {
 
 /// Checks host hyperparameters against what a plan needs.
 /// @tparam Plan a plan @param[in] p the plan @param[in] hypers one per group
-/// @return ok, or hyper_groups, hyper_group, hyper_not_finite, hyper_beta, hyper_eps, hyper_clip with
-/// the group as status::tensor
+/// @return ok, or hyper_groups, hyper_group, hyper_not_finite, hyper_beta, hyper_eps, hyper_clip
+/// with the group as status::tensor
 template <class Plan>
 TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hypers) {
   if (hypers.size() > static_cast<size_t>(max_groups)) return {errc::hyper_groups};
@@ -26,7 +26,9 @@ TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hyp
   }
   for (size_t g = 0; g < hypers.size(); ++g) {
     hyper const& h = hypers[g];
-    auto const refuse_with = [&](errc code) { return status{code, 0, -1, static_cast<int64_t>(g)}; };
+    auto const refuse_with = [&](errc code) {
+      return status{code, 0, -1, static_cast<int64_t>(g)};
+    };
     for (double const x : {h.lr, h.beta1, h.beta2, h.eps, h.clip, h.weight_decay}) {
       if (!is_finite(x)) return refuse_with(errc::hyper_not_finite);
     }
@@ -100,38 +102,44 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
     for (size_t g = 0; g < source.hypers.size(); ++g) body.hypers[g] = source.hypers[g];
     return x.launch(ceil_div(size.matrices, matrices_per_block), body);
   });
-  if (s) s = together([&](auto const& table, range_size const& size) {
-    return launch_pass<squares_pass>(x, table, {0, size.tiles});
-  });
-  if (s) s = together([&](auto const& table, range_size const& size) {
-    return launch_pass<fold_pass>(x, table, {0, size.folds});
-  });
-  if (s) s = together([&](auto const& table, range_size const& size) {
-    return launch_pass<measure_pass>(x, table, {0, size.tiles});
-  });
-  if (s) s = together([&](auto const& table, range_size const& size) {
-    return launch_pass<find_clip_pass>(x, table, {0, size.clips});
-  });
-  if (s) s = together([&](auto const& table, range_size const& size) {
-    return launch_pass<apply_pass>(x, table, {0, size.tiles});
-  });
-  if (s) s = each([&](auto const& table, range_size const& size, auto const& tensors) -> status {
-    if (size.groups == 0) return {};
-    return for_each_group(tensors, p.cache_bytes(), [&](group_window const& group, int64_t) {
-      status t = launch_pass<squares_pass>(x, table, group.tiles);
-      if (t) t = launch_pass<fold_pass>(x, table, group.folds);
-      if (t) t = launch_pass<measure_pass>(x, table, group.tiles);
-      if (t) t = launch_pass<find_clip_pass>(x, table, group.clips);
-      if (t) t = launch_pass<apply_pass>(x, table, group.tiles);
-      return t;
+  if (s)
+    s = together([&](auto const& table, range_size const& size) {
+      return launch_pass<squares_pass>(x, table, {0, size.tiles});
     });
-  });
+  if (s)
+    s = together([&](auto const& table, range_size const& size) {
+      return launch_pass<fold_pass>(x, table, {0, size.folds});
+    });
+  if (s)
+    s = together([&](auto const& table, range_size const& size) {
+      return launch_pass<measure_pass>(x, table, {0, size.tiles});
+    });
+  if (s)
+    s = together([&](auto const& table, range_size const& size) {
+      return launch_pass<find_clip_pass>(x, table, {0, size.clips});
+    });
+  if (s)
+    s = together([&](auto const& table, range_size const& size) {
+      return launch_pass<apply_pass>(x, table, {0, size.tiles});
+    });
+  if (s)
+    s = each([&](auto const& table, range_size const& size, auto const& tensors) -> status {
+      if (size.groups == 0) return {};
+      return for_each_group(tensors, p.cache_bytes(), [&](group_window const& group, int64_t) {
+        status t = launch_pass<squares_pass>(x, table, group.tiles);
+        if (t) t = launch_pass<fold_pass>(x, table, group.folds);
+        if (t) t = launch_pass<measure_pass>(x, table, group.tiles);
+        if (t) t = launch_pass<find_clip_pass>(x, table, group.clips);
+        if (t) t = launch_pass<apply_pass>(x, table, group.tiles);
+        return t;
+      });
+    });
   if (!s) return s;
-  return each([&]<class Parts>(tensor_table<Parts> const& table, range_size const& size,
-                               auto const&) {
-    return x.launch(ceil_div(size.matrices, matrices_per_block),
-                    commit_steps_body<Parts>{table, size.matrices});
-  });
+  return each(
+      [&]<class Parts>(tensor_table<Parts> const& table, range_size const& size, auto const&) {
+        return x.launch(ceil_div(size.matrices, matrices_per_block),
+                        commit_steps_body<Parts>{table, size.matrices});
+      });
 }
 
 /// One optimizer step over all tensors of a prepared plan.
@@ -154,8 +162,8 @@ TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> wor
   return s ? launch_step(x, p, workspace, {hypers, inputs}) : s;
 }
 
-/// One step with hyperparameters and inputs that are read when it runs: a captured step replays with
-/// new values. @pre betas in [0, 1), eps and clip positive, one hyper per group that is named.
+/// One step with hyperparameters and inputs that are read when it runs: a captured step replays
+/// with new values. @pre betas in [0, 1), eps and clip positive, one hyper per group that is named.
 /// @tparam X an executor @tparam Plan a plan
 /// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
 /// @param[in] hypers (groups), where the executor's bodies read

@@ -24,16 +24,16 @@ inline constexpr size_t workspace_alignment = 16;
 
 /// What one range of tensors adds up to.
 struct range_size {
-  int64_t tensors = 0;     ///< bound tensors
-  int64_t matrices = 0;    ///< of the tensors that are not empty
-  int64_t tiles = 0;       ///< blocks of a tile pass
-  int64_t folds = 0;       ///< blocks of the fold
-  int64_t clips = 0;       ///< blocks of find_clip
-  int64_t elements = 0;    ///< compute-type elements of partial results
-  int64_t traffic = 0;     ///< bytes moved by a streaming step
-  int64_t groups = 0;      ///< of matrices that take their passes together; 0 = streaming
-  int max_group = -1;      ///< largest group of hyperparameters
-  state_size state;        ///< bytes of state
+  int64_t tensors = 0;   ///< bound tensors
+  int64_t matrices = 0;  ///< of the tensors that are not empty
+  int64_t tiles = 0;     ///< blocks of a tile pass
+  int64_t folds = 0;     ///< blocks of the fold
+  int64_t clips = 0;     ///< blocks of find_clip
+  int64_t elements = 0;  ///< compute-type elements of partial results
+  int64_t traffic = 0;   ///< bytes moved by a streaming step
+  int64_t groups = 0;    ///< of matrices that take their passes together; 0 = streaming
+  int max_group = -1;    ///< largest group of hyperparameters
+  state_size state;      ///< bytes of state
 };
 
 /// Rounds up to the granularity of the workspace. @param[in] bytes a size @return multiple of 256
@@ -196,8 +196,8 @@ using plan_of = plan<Policy, cuda::std::remove_const_t<typename Ranges::value_ty
 /// @tparam Ranges contiguous containers of bound_tensor, as lvalues that outlive the plan
 /// @param[in] how the order of the launches; automatic chooses for each range
 /// @param[in] ranges one container per population and pair of element types
-/// @return the plan, or a status with range and tensor: null_buffer, misaligned_buffer, rank, shape,
-/// layout, overlapping_strides, aliasing, active_scope, hyper_group, too_large
+/// @return the plan, or a status with range and tensor: null_buffer, misaligned_buffer, rank,
+/// shape, layout, overlapping_strides, aliasing, active_scope, hyper_group, too_large
 template <class Policy, class... Ranges>
 [[nodiscard]] TIEROPT_HOST auto make_plan(schedule how, Ranges&... ranges)
     -> cuda::std::expected<plan_of<Policy, Ranges...>, status> {
@@ -221,8 +221,8 @@ template <class Policy, class... Ranges>
       errc code = check_tensor(tensor, form);
       if (code == errc::ok) {
         code = count_tensor<parts>(size, form, tensor.group);
-        size.state = size.state +
-                     state_bytes<typename bound::population>(form.param.shape, form.is_vector);
+        size.state =
+            size.state + state_bytes<typename bound::population>(form.param.shape, form.is_vector);
       }
       if (code != errc::ok) result = status{code, 0, range, i};
       ++i;
@@ -239,8 +239,9 @@ template <class Policy, class... Ranges>
   (check(ranges), ...);
   if (!result) return cuda::std::unexpected(result);
   return plan_of<Policy, Ranges...>{
-      cuda::std::tuple{cuda::std::span<cuda::std::remove_const_t<typename Ranges::value_type> const>(
-          ranges.data(), ranges.size())...},
+      cuda::std::tuple{
+          cuda::std::span<cuda::std::remove_const_t<typename Ranges::value_type> const>(
+              ranges.data(), ranges.size())...},
       sizes, how.cache_bytes};
 }
 
@@ -260,7 +261,7 @@ template <class Policy, class... Ranges>
 /// @tparam Policy a tier_policy @tparam Ranges containers, one of them a temporary
 template <class Policy, class... Ranges>
   requires(!((cuda::std::is_lvalue_reference_v<Ranges> ||
-              cuda::std::is_same_v<cuda::std::remove_const_t<Ranges>, schedule>) && ...))
+              cuda::std::is_same_v<cuda::std::remove_const_t<Ranges>, schedule>)&&...))
 auto make_plan(Ranges&&...) = delete;
 
 }  // namespace v0_1

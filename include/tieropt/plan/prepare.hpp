@@ -14,10 +14,10 @@ inline namespace v0_1 {
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct range_workspace {
-  tensor_entry<Parts>* entries;                   ///< (tensors)
-  typename Parts::grad const** grads;             ///< (tensors)
+  tensor_entry<Parts>* entries;                    ///< (tensors)
+  typename Parts::grad const** grads;              ///< (tensors)
   step_scalars<typename Parts::compute>* scalars;  ///< (matrices)
-  typename Parts::compute* elements;              ///< partial results of all tensors
+  typename Parts::compute* elements;               ///< partial results of all tensors
 
   /// What the passes are given. @param[in] n tensors @return the table
   TIEROPT_HOST tensor_table<Parts> table(int64_t n) const { return {entries, grads, n}; }
@@ -40,8 +40,7 @@ TIEROPT_HOST auto workspace_of(Plan const& p, cuda::std::span<byte> workspace) {
   w.grads = reinterpret_cast<typename parts::grad const**>(take(size.tensors, sizeof(*w.grads)));
   w.scalars = reinterpret_cast<step_scalars<typename parts::compute>*>(
       take(size.matrices, sizeof(*w.scalars)));
-  w.elements =
-      reinterpret_cast<typename parts::compute*>(take(size.elements, sizeof(*w.elements)));
+  w.elements = reinterpret_cast<typename parts::compute*>(take(size.elements, sizeof(*w.elements)));
   return w;
 }
 
@@ -53,7 +52,8 @@ TIEROPT_HOST status for_each_range(Plan const&, F const& f) {
   status s;
   [&]<size_t... I>(cuda::std::index_sequence<I...>) {
     ((s = s ? f(cuda::std::integral_constant<size_t, I>{}) : s), ...);
-  }(cuda::std::make_index_sequence<static_cast<size_t>(Plan::n_ranges)>{});
+  }
+  (cuda::std::make_index_sequence<static_cast<size_t>(Plan::n_ranges)>{});
   return s;
 }
 
@@ -92,7 +92,8 @@ TIEROPT_HOST auto make_entry(Bound const& b, tensor_form const& form,
     entry.aligned = entry.aligned && f.col == 1 && rows && matrices && on_16_bytes(data);
   };
   suits(b.param.data, form.param);
-  suits(static_cast<typename Bound::grad_type const*>(nullptr), form.grad);  // its address can change
+  suits(static_cast<typename Bound::grad_type const*>(nullptr),
+        form.grad);  // its address can change
   if constexpr (keeps_momentum<typename parts::momentum>) {
     bind(entry.momentum, b.momentum.data, form.momentum);
     suits(b.momentum.data, form.momentum);
@@ -114,7 +115,7 @@ TIEROPT_HOST auto make_entry(Bound const& b, tensor_form const& form,
   entry.group = b.group;
   entry.is_vector = form.is_vector;
   work_layout const at = lay_out<parts>(entry.shape);
-  entry.work = {elements + at.row_part,  elements + at.col_part, elements + at.row_value,
+  entry.work = {elements + at.row_part,  elements + at.col_part,  elements + at.row_value,
                 elements + at.col_value, elements + at.norm_part, elements + at.rms,
                 elements + at.factor};
   return entry;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// How the passes of a step go over the tensors: all of them per pass, or group by group. Layer: plan.
+/// How the passes of a step go over the tensors: all of them per pass, or group by group. Layer:
+/// plan.
 #pragma once
 
 #include <tieropt/kernel/fold.hpp>
@@ -35,7 +36,8 @@ TIEROPT_HOST constexpr schedule cache_resident(int64_t cache_bytes) {
   return {schedule::kind::cache_resident, cache_bytes};
 }
 
-/// The planner chooses. @param[in] cache_bytes of the device's last-level cache @return the schedule
+/// The planner chooses. @param[in] cache_bytes of the device's last-level cache @return the
+/// schedule
 TIEROPT_HOST constexpr schedule automatic(int64_t cache_bytes) {
   return {schedule::kind::automatic, cache_bytes};
 }
@@ -70,7 +72,8 @@ TIEROPT_HOST constexpr int passes_of() {
 template <class Parts>
 TIEROPT_HOST constexpr int64_t group_bytes_per_element() {
   int64_t bytes = sizeof(typename Parts::grad) + sizeof(typename Parts::param);
-  if (keeps_momentum<typename Parts::momentum>) bytes += sizeof(typename Parts::momentum::state_type);
+  if (keeps_momentum<typename Parts::momentum>)
+    bytes += sizeof(typename Parts::momentum::state_type);
   if (!Parts::variance::factored) bytes += sizeof(typename Parts::variance::state_type);
   return bytes;
 }
@@ -87,8 +90,8 @@ TIEROPT_HOST constexpr int64_t reread_bytes_per_element() {
   return bytes;
 }
 
-/// Calls f(window, bytes) for every group of a range: as many consecutive matrices as fit the cache,
-/// at least one; a tensor with a tensor-wide clip is not divided.
+/// Calls f(window, bytes) for every group of a range: as many consecutive matrices as fit the
+/// cache, at least one; a tensor with a tensor-wide clip is not divided.
 /// @tparam Bound a bound_tensor @tparam F callable that returns a status
 /// @param[in] tensors of the range @param[in] cache_bytes that a group should fit
 /// @param[in] f called once per group @return the first status that is not ok

@@ -42,10 +42,10 @@ struct router_as : tier {
   using compute = State;                          ///< compute type
 };
 
-using backbone = backbone_as<>;                          ///< fp32 states
-using experts = experts_as<>;                            ///< fp32 states
-using router = router_as<>;                              ///< fp32 states
-using policy = tier_policy<backbone, experts, router>;   ///< the three of them
+using backbone = backbone_as<>;                         ///< fp32 states
+using experts = experts_as<>;                           ///< fp32 states
+using router = router_as<>;                             ///< fp32 states
+using policy = tier_policy<backbone, experts, router>;  ///< the three of them
 
 }  // namespace corrected
 
@@ -80,10 +80,10 @@ struct router_as : common<State> {
   using variance = exact_variance<State>;  ///< (E, R, C)
 };
 
-using backbone = backbone_as<>;                          ///< fp32 states
-using experts = experts_as<>;                            ///< fp32 states
-using router = router_as<>;                              ///< fp32 states
-using policy = tier_policy<backbone, experts, router>;   ///< the three of them
+using backbone = backbone_as<>;                         ///< fp32 states
+using experts = experts_as<>;                           ///< fp32 states
+using router = router_as<>;                             ///< fp32 states
+using policy = tier_policy<backbone, experts, router>;  ///< the three of them
 
 }  // namespace published
 }  // namespace skewadam

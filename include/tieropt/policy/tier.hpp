@@ -21,16 +21,16 @@ inline namespace v0_1 {
 /// The defaults are the corrected mode without momentum: exact second moment, eps inside, an update
 /// RMS clip per matrix, decay inside the one expression before one exact stochastic rounding.
 struct tier {
-  using momentum = no_momentum;                    ///< the update's numerator
-  using variance = exact_variance<float>;          ///< the second moment
-  using vector_variance = exact_variance<float>;   ///< of a factored tier's tensors below rank 2
-  using eps = inside_eps;                          ///< where eps goes
-  using clip = rms_clip<scope::matrix>;            ///< of the update
-  using decay = fused_decay;                       ///< of the parameter
-  using rounding = stochastic_rounding;            ///< of 16-bit parameters
-  using compute = float;                           ///< computed in this, or wider if an operand is
+  using momentum = no_momentum;                   ///< the update's numerator
+  using variance = exact_variance<float>;         ///< the second moment
+  using vector_variance = exact_variance<float>;  ///< of a factored tier's tensors below rank 2
+  using eps = inside_eps;                         ///< where eps goes
+  using clip = rms_clip<scope::matrix>;           ///< of the update
+  using decay = fused_decay;                      ///< of the parameter
+  using rounding = stochastic_rounding;           ///< of 16-bit parameters
+  using compute = float;                          ///< computed in this, or wider if an operand is
   static constexpr scope step_scope = scope::matrix;  ///< tensor: one step entry for E matrices
-  static constexpr tuning tune{};                  ///< mapping to hardware
+  static constexpr tuning tune{};                     ///< mapping to hardware
 };
 
 /// The sentences for a tier that is not one; the first that fails is the one to read.
@@ -49,33 +49,37 @@ struct check_tier {
                 "[tieropt-tier-momentum-call] the momentum must be an empty type with 'template "
                 "<class T> T operator()(T& state, T grad, step_scalars<T> const&) const'; see "
                 "tieropt/functor/momentum.hpp");
-  static_assert(variance_policy<typename Tier::variance>,
-                "[tieropt-tier-variance] the variance must be an empty type with state_type, a "
-                "static bool 'factored' and 'template <class T> void operator()(T& state, T square, "
-                "step_scalars<T> const&) const'; see tieropt/functor/variance.hpp");
+  static_assert(
+      variance_policy<typename Tier::variance>,
+      "[tieropt-tier-variance] the variance must be an empty type with state_type, a "
+      "static bool 'factored' and 'template <class T> void operator()(T& state, T square, "
+      "step_scalars<T> const&) const'; see tieropt/functor/variance.hpp");
   static_assert(variance_policy<typename Tier::vector_variance> && !Tier::vector_variance::factored,
                 "[tieropt-tier-vector-variance] vector_variance must be an exact variance, or "
                 "tieropt::refuse; see tieropt/functor/variance.hpp");
-  static_assert(eps_policy<typename Tier::eps>,
-                "[tieropt-tier-eps] eps must say where it goes: inside_eps, added_eps, floored_eps, "
-                "or a part with the same members; see tieropt/functor/eps.hpp");
+  static_assert(
+      eps_policy<typename Tier::eps>,
+      "[tieropt-tier-eps] eps must say where it goes: inside_eps, added_eps, floored_eps, "
+      "or a part with the same members; see tieropt/functor/eps.hpp");
   static_assert(clip_policy<typename Tier::clip>,
                 "[tieropt-tier-clip] clip must be no_clip or rms_clip<scope>; see "
                 "tieropt/functor/update.hpp");
   static_assert(decay_policy<typename Tier::decay>,
                 "[tieropt-tier-decay] decay must be fused_decay or rounded_decay; see "
                 "tieropt/functor/update.hpp");
-  static_assert(requires { { Tier::rounding::stochastic } -> cuda::std::convertible_to<bool>; },
-                "[tieropt-tier-rounding] rounding must be stochastic_rounding or nearest_rounding; "
-                "see tieropt/precision/storage.hpp");
+  static_assert(
+      requires {
+        { Tier::rounding::stochastic } -> cuda::std::convertible_to<bool>;
+      },
+      "[tieropt-tier-rounding] rounding must be stochastic_rounding or nearest_rounding; "
+      "see tieropt/precision/storage.hpp");
   static_assert(compute_type<typename Tier::compute>,
                 "[tieropt-tier-compute] a tier computes in float or double");
-  static constexpr bool known_tune =
-      (Tier::tune.groups == 1 || Tier::tune.groups == 2 || Tier::tune.groups == 4 ||
-       Tier::tune.groups == 8) &&
-      (Tier::tune.per_lane == 1 || Tier::tune.per_lane == 2 || Tier::tune.per_lane == 4 ||
-       Tier::tune.per_lane == 8) &&
-      Tier::tune.blocks_per_sm >= 1;
+  static constexpr bool known_tune = (Tier::tune.groups == 1 || Tier::tune.groups == 2 ||
+                                      Tier::tune.groups == 4 || Tier::tune.groups == 8) &&
+                                     (Tier::tune.per_lane == 1 || Tier::tune.per_lane == 2 ||
+                                      Tier::tune.per_lane == 4 || Tier::tune.per_lane == 8) &&
+                                     Tier::tune.blocks_per_sm >= 1;
   static_assert(known_tune,
                 "[tieropt-tier-tune] tune.groups and tune.per_lane must be 1, 2, 4 or 8; see "
                 "tieropt/block/thread_block.hpp");
@@ -107,22 +111,23 @@ struct tier_parts {
                 "[tieropt-tier-state] states are float or double, and vector_variance stores what "
                 "variance stores; see tieropt/policy/tier.hpp");
 
-  using param = Param;                                    ///< storage of parameters
-  using grad = Grad;                                      ///< storage of gradients
-  using momentum = typename Tier::momentum;               ///< part
-  using variance = typename Tier::variance;               ///< part
-  using vector_variance = typename Tier::vector_variance; ///< part
-  using eps = typename Tier::eps;                         ///< part
-  using clip = typename Tier::clip;                       ///< part
-  using decay = typename Tier::decay;                     ///< part
-  using rounding = typename Tier::rounding;               ///< part
+  using param = Param;                                     ///< storage of parameters
+  using grad = Grad;                                       ///< storage of gradients
+  using momentum = typename Tier::momentum;                ///< part
+  using variance = typename Tier::variance;                ///< part
+  using vector_variance = typename Tier::vector_variance;  ///< part
+  using eps = typename Tier::eps;                          ///< part
+  using clip = typename Tier::clip;                        ///< part
+  using decay = typename Tier::decay;                      ///< part
+  using rounding = typename Tier::rounding;                ///< part
   /// The widest of what the tier computes in and what its operands are stored in.
-  using compute = cuda::std::conditional_t<
-      cuda::std::is_same_v<typename Tier::compute, double> || cuda::std::is_same_v<Param, double> ||
-          cuda::std::is_same_v<Grad, double> ||
-          cuda::std::is_same_v<typename momentum::state_type, double> ||
-          cuda::std::is_same_v<typename variance::state_type, double>,
-      double, float>;
+  using compute =
+      cuda::std::conditional_t<cuda::std::is_same_v<typename Tier::compute, double> ||
+                                   cuda::std::is_same_v<Param, double> ||
+                                   cuda::std::is_same_v<Grad, double> ||
+                                   cuda::std::is_same_v<typename momentum::state_type, double> ||
+                                   cuda::std::is_same_v<typename variance::state_type, double>,
+                               double, float>;
   static constexpr scope step_scope = Tier::step_scope;  ///< what a step entry spans
   static constexpr tuning tune = Tier::tune;             ///< mapping
 };

@@ -58,7 +58,8 @@ struct bf16_format {
   /// Up with the probability of the fraction, exactly.
   ///
   /// The low half of an infinity is zero, so that adding less than 2^16 leaves it alone.
-  /// Magnitudes beyond the largest finite value go to infinity with the probability of the fraction.
+  /// Magnitudes beyond the largest finite value go to infinity with the probability of the
+  /// fraction.
   /// @param[in] x value
   /// @param[in] r 16 random bits
   /// @return bits
@@ -103,7 +104,7 @@ struct fp16_format {
   }
 
  private:
-  static constexpr uint32_t rebias = 112u << 23;           // exponent bias 127 against 15
+  static constexpr uint32_t rebias = 112u << 23;            // exponent bias 127 against 15
   static constexpr uint32_t smallest_normal = 0x38800000u;  // 2^-14
 
   TIEROPT_HOST_DEVICE static uint16_t finish(float x, uint32_t magnitude, uint32_t normal,
