@@ -5,6 +5,8 @@
 
 cmake_minimum_required(VERSION 3.22)
 
+get_filename_component(INCLUDE "${INCLUDE}" ABSOLUTE)
+
 # A header may include its own folder and the folders before it. Root files come first, umbrellas last.
 set(layers root precision functor block kernel executor policy plan collective umbrella)
 
