@@ -88,10 +88,10 @@ template <class T, int PerLane>
 struct collective_body {
   using storage = float[1];
   static constexpr tieropt::tuning tune{.groups = 2, .per_lane = PerLane, .blocks_per_sm = 1};
-  T const* values;        // (strips, 256)
-  T* sums;                // (strips, 256): what every element's lane got
-  T* roots;               // (strips, 256)
-  uint16_t* halves;       // (strips, 256)
+  T const* values;   // (strips, 256)
+  T* sums;           // (strips, 256): what every element's lane got
+  T* roots;          // (strips, 256)
+  uint16_t* halves;  // (strips, 256)
   uint32_t parity;
   bool ragged;
 
@@ -182,12 +182,12 @@ template <class U, class T, int PerLane>
 struct tile_body {
   using storage = float[1];
   static constexpr tieropt::tuning tune{.groups = 4, .per_lane = PerLane, .blocks_per_sm = 1};
-  U const* in;      // (strips, 256 stride)
-  U* out;           // the same, updated
-  T* decoded;       // (strips, 256): read before
-  T* after;         // (strips, 256): read after the puts
-  int* visits;      // (strips, 256)
-  int64_t stride;   // elements
+  U const* in;     // (strips, 256 stride)
+  U* out;          // the same, updated
+  T* decoded;      // (strips, 256): read before
+  T* after;        // (strips, 256): read after the puts
+  int* visits;     // (strips, 256)
+  int64_t stride;  // elements
   path how;
   puts what;
 
@@ -196,9 +196,8 @@ struct tile_body {
   TIEROPT_HOST_DEVICE void work(Group const& grp, int64_t s, N n, Stride step) const {
     auto const x = grp.load(in + s * strip * stride, n, step);
     auto y = grp.load(out + s * strip * stride, n, step);
-    auto const drawn = grp.draw(1, [&](uint32_t j) {
-      return tieropt::mix32(j, 7u, static_cast<uint32_t>(s));
-    });
+    auto const drawn =
+        grp.draw(1, [&](uint32_t j) { return tieropt::mix32(j, 7u, static_cast<uint32_t>(s)); });
     puts const kind = what;
     T const up = T(1.0078125) - T(0x1p-20);
     grp.for_each(n, [&](auto at) {
@@ -208,7 +207,8 @@ struct tile_body {
       decoded[s * strip + c] = value;
       visits[s * strip + c] += 1;
       if (kind == puts::nearest || (kind == puts::mixed && c % 4 < 2)) y.put(at, put);
-      if (kind == puts::stochastic || (kind == puts::mixed && c % 4 == 2)) y.put(at, put, drawn(at));
+      if (kind == puts::stochastic || (kind == puts::mixed && c % 4 == 2))
+        y.put(at, put, drawn(at));
     });
     if (kind == puts::mixed) {
       grp.for_each(n, [&](auto at) {
@@ -218,9 +218,7 @@ struct tile_body {
         if (grp.column(at) % 8 == 0) y.put(at, x.template get<T>(at), drawn(at));
       });
     }
-    grp.for_each(n, [&](auto at) {
-      after[s * strip + grp.column(at)] = y.template get<T>(at);
-    });
+    grp.for_each(n, [&](auto at) { after[s * strip + grp.column(at)] = y.template get<T>(at); });
     y.store();
   }
   template <class Block>
@@ -251,8 +249,8 @@ void test_tiles(char const* name) {
         variant{path::whole, 1, puts::mixed}, variant{path::whole, 1, puts::none},
         variant{path::unit, 1, puts::mixed}, variant{path::strided, 1, puts::nearest},
         variant{path::strided, 1, puts::stochastic}, variant{path::strided, 3, puts::mixed}}) {
-    results.about("tiles of %s, compute of %d bytes, %d per lane, path %d, stride %d, puts %d", name,
-                  int(sizeof(T)), PerLane, int(how), int(stride), int(what));
+    results.about("tiles of %s, compute of %d bytes, %d per lane, path %d, stride %d, puts %d",
+                  name, int(sizeof(T)), PerLane, int(how), int(stride), int(what));
     // Every width from 0 to 256 where the path takes one.
     int64_t const blocks = how == path::whole ? 3 : (strip + 4) / 4;
     std::size_t const slots = blocks * 4 * strip, elements = slots * stride;
@@ -281,8 +279,8 @@ void test_tiles(char const* name) {
       bool const below = how == path::whole || c < s % (strip + 1);
       exact = exact && visits[i] == (below ? 1 : 0);
       for (int64_t k = below ? 1 : 0; k < stride; ++k) {
-        untouched = untouched && std::memcmp(&out[i * stride + k], &before[i * stride + k],
-                                             sizeof(U)) == 0;
+        untouched =
+            untouched && std::memcmp(&out[i * stride + k], &before[i * stride + k], sizeof(U)) == 0;
       }
     }
     results.expect(exact, "exactly the elements below the width are visited");
@@ -307,7 +305,7 @@ struct shared_body {
     int singles[Groups];
   };
   static constexpr tieropt::tuning tune{.groups = Groups, .per_lane = 8, .blocks_per_sm = 1};
-  double* out;  // (blocks, Columns)
+  double* out;   // (blocks, Columns)
   int* singles;  // (blocks)
   int64_t columns;
 
@@ -329,9 +327,8 @@ struct shared_body {
       for (int g = 0; g < Groups; ++g) sum = tieropt::add(sum, mine.x[g][c]);
       mine.x[0][c] = sum;
     });
-    block.for_each(columns, [&](int64_t c) {
-      out[block.index() * columns + c] = mine.x[0][columns - 1 - c];
-    });
+    block.for_each(
+        columns, [&](int64_t c) { out[block.index() * columns + c] = mine.x[0][columns - 1 - c]; });
     block.for_each(1, [&](int64_t) {
       int n = 0;
       for (int g = 0; g < Groups; ++g) n += mine.singles[g];
@@ -387,7 +384,8 @@ void test_executor() {
 
   std::vector<int> from(100000, 42);
   device_buffer<int> const to{from.size()};
-  results.expect(bool(executor.upload(to.data(), from.data(), from.size() * sizeof(int))), "upload");
+  results.expect(bool(executor.upload(to.data(), from.data(), from.size() * sizeof(int))),
+                 "upload");
   std::vector<int> const expected = from;
   for (int& x : from) x = 0;
   demand(cudaStreamSynchronize(stream));

@@ -4,9 +4,9 @@
 /// A block of warps: the only file that knows threads, vector accesses and CUB. Layer: block.
 ///
 /// A group is a warp. A lane holds eight elements of the strip: packs of PerLane neighbours, the
-/// packs of the 32 lanes side by side. The vector path moves a pack in accesses of at most 16 bytes;
-/// the ragged path has packs of one element, so that a warp's accesses stay side by side whatever
-/// the alignment.
+/// packs of the 32 lanes side by side. The vector path moves a pack in accesses of at most 16
+/// bytes; the ragged path has packs of one element, so that a warp's accesses stay side by side
+/// whatever the alignment.
 #pragma once
 
 #include <tieropt/block/thread_block.hpp>
@@ -62,9 +62,13 @@ consteval bool rounds_as_bf16() {
 /// Two values as bfloat16, nearest even, NaN to 0x7FFF. @param[in] low value of the low half
 /// @param[in] high value of the high half @return both
 __device__ __forceinline__ uint32_t nearest_bf16_pair(float low, float high) {
+#if __CUDA_ARCH__ >= 800
   uint32_t pair;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
+#else
+  return bf16_format::nearest(low) | static_cast<uint32_t>(bf16_format::nearest(high)) << 16;
+#endif
 }
 
 /// A warp and its strip.
@@ -76,8 +80,8 @@ class device_group {
                 "tieropt/block/thread_block.hpp");
 
   static constexpr int lanes = 32;
-  static constexpr int held = strip / lanes;      // elements of a lane
-  static constexpr int packs = held / PerLane;    // packs of a lane
+  static constexpr int held = strip / lanes;    // elements of a lane
+  static constexpr int packs = held / PerLane;  // packs of a lane
   static constexpr unsigned all_lanes = 0xffffffffu;
 
   template <class N>
@@ -118,11 +122,11 @@ class device_group {
     static_assert(size == 2 || size == 4 || size == 8,
                   "[tieropt-storage-size] element types have 2, 4 or 8 bytes; see "
                   "tieropt/precision/storage.hpp");
-    using word = cuda::std::conditional_t<size == 8, uint64_t, uint32_t>;  // two elements of 2 bytes
-    static constexpr int per_word = size == 2 ? 2 : 1;
     static constexpr bool vector = is_whole<N> && cuda::std::is_same_v<Stride, unit_stride>;
     static constexpr int access = PerLane * size < 16 ? PerLane * size : 16;  // bytes
     static constexpr int per_access = access / size;                          // elements
+    using word = cuda::std::conditional_t<size == 8, uint64_t, uint32_t>;
+    static constexpr int per_word = vector && access >= 4 && size == 2 ? 2 : 1;  // elements
     using access_type = typename access_word<access>::type;
 
    public:
@@ -134,7 +138,7 @@ class device_group {
         TIEROPT_UNROLL
         for (int v = 0; v < held; v += per_access) {
           auto const q = *reinterpret_cast<access_type const*>(data_ + column_of(v));
-          std::memcpy(reinterpret_cast<byte*>(words_) + v * size, &q, access);
+          std::memcpy(&words_[v / per_word], &q, access);
         }
       } else {
         walk([&](int v, U const* p) { set(v, column_of(v) < n_ ? *p : element{}); });
@@ -173,7 +177,7 @@ class device_group {
         TIEROPT_UNROLL
         for (int v = 0; v < held; v += per_access) {
           access_type q;
-          std::memcpy(&q, reinterpret_cast<byte const*>(words_) + v * size, access);
+          std::memcpy(&q, &words_[v / per_word], access);
           // A plain store of a pack is split into its elements.
           __stwb(reinterpret_cast<access_type*>(data_ + column_of(v)), q);
         }
@@ -185,10 +189,10 @@ class device_group {
     }
 
    private:
-    // cvt.rn.bf16x2 takes what an access of at least two elements puts side by side.
+    // Whether two neighbours can be rounded by one cvt.rn.bf16x2.
     template <class T>
     static constexpr bool pairs =
-        per_access >= 2 && cuda::std::is_same_v<T, float> && rounds_as_bf16<element>();
+        rounds_as_bf16<element>() && per_word == 2 && cuda::std::is_same_v<T, float>;
 
     // Calls f(v, address) for the lane's elements. The compiler must take the first address and the
     // stride as they come: it would keep every product with the stride in registers, across rows.
@@ -211,8 +215,8 @@ class device_group {
     // Halves of words by shifts: what decodes them then shifts only once.
     __device__ __forceinline__ element element_of(int v) const {
       if constexpr (size == 2) {
-        uint32_t const w = words_[v / 2];
-        return __builtin_bit_cast(element, static_cast<uint16_t>(v % 2 == 0 ? w : w >> 16));
+        uint32_t const w = words_[v / per_word];
+        return __builtin_bit_cast(element, static_cast<uint16_t>(v % per_word == 0 ? w : w >> 16));
       } else {
         return __builtin_bit_cast(element, words_[v]);
       }
@@ -220,8 +224,12 @@ class device_group {
     __device__ __forceinline__ void set(int v, element x) {
       if constexpr (size == 2) {
         uint32_t half = __builtin_bit_cast(uint16_t, x);  // const stops nvcc 13.0 with an error
-        uint32_t const w = words_[v / 2];
-        words_[v / 2] = v % 2 == 0 ? (w & 0xffff0000u) | half : (w & 0xffffu) | (half << 16);
+        uint32_t& w = words_[v / per_word];
+        if constexpr (per_word == 1) {
+          w = half;
+        } else {
+          w = v % 2 == 0 ? (w & 0xffff0000u) | half : (w & 0xffffu) | (half << 16);
+        }
       } else {
         words_[v] = __builtin_bit_cast(word, x);
       }

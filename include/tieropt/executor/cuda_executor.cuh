@@ -65,7 +65,7 @@ class cuda_executor {
   /// @return errc::too_large beyond 2^31 - 1 blocks, errc::device
   template <block_body Body>
   TIEROPT_HOST status launch(int64_t blocks, Body const& body) const {
-    if (blocks == 0) return {};
+    if (blocks <= 0) return {};
     if (blocks > 0x7fffffff) return {.code = errc::too_large};
     constexpr size_t shared = sizeof(typename Body::storage);
     constexpr size_t dynamic = shared > static_shared_bytes ? shared : 0;
