@@ -67,7 +67,6 @@ class bound_range {
   }
 
   std::vector<bound_type> const& bound() const { return bound_; }
-  std::int64_t state_bytes() const { return state_bytes_; }
 
   /// Stored weights from the model's, to nearest.
   void store_weights() {
@@ -126,7 +125,6 @@ class bound_range {
     }
 
     auto const need = tieropt::state_bytes<Tier>(t.extents);
-    state_bytes_ += need.total();
     if constexpr (!std::is_same_v<momentum_type, tieropt::none>) {
       allocate(own.momentum, need.momentum);
       b.momentum = view_of(own.momentum.data(), t.extents);
@@ -144,8 +142,8 @@ class bound_range {
     own.step.resize(steps_as_tensor ? 1 : static_cast<std::size_t>(t.matrices()));
     b.step = tieropt::view(own.step.data(), own.step.size());
     if constexpr (!steps_as_tensor && !clips_as_tensor) {  // an expert that saw no token rests
-      if (t.tier == population::experts)
-        b.active = tieropt::view(expert_tokens.data(), t.matrices());
+      auto const* const tokens = expert_tokens.data();
+      if (t.tier == population::experts) b.active = tieropt::view(tokens, t.matrices());
     }
     bound_.push_back(b);
   }
@@ -170,7 +168,6 @@ class bound_range {
   std::vector<buffers> buffers_;
   std::vector<piece> pieces_;  // the tasks of for_each_copied
   std::vector<bound_type> bound_;
-  std::int64_t state_bytes_ = 0;
 };
 
 /// The optimizer of a recipe over the whole model: owns stored weights and state, steps one plan.
@@ -212,13 +209,11 @@ class optimizer {
     return took.count();
   }
 
-  /// State of each population, by number; step counters are not counted.
+  /// Bytes of state of each population, by number; step counters are not counted.
   std::array<std::int64_t, n_populations> state_bytes() const {
-    return {backbone_.state_bytes() + norms_.state_bytes(), experts_.state_bytes(),
-            router_.state_bytes()};
+    auto const range = [&](int i) { return plan_.size(i).state.total(); };
+    return {range(0) + range(1), range(2), range(3)};
   }
-  /// The plan's own count of the same bytes.
-  std::int64_t plan_state_bytes() const { return plan_.state_bytes().total(); }
 
  private:
   static void require(tieropt::status const& s) {

@@ -20,16 +20,15 @@ struct registered {
 
 namespace corrected = tieropt::skewadam::corrected;
 namespace published = tieropt::skewadam::published;
-using tieropt_adamw = tieropt::adamw::tensor;
+using adamw = tieropt::adamw::tensor;
 
 /// To add an optimizer, compose its tiers and add a line.
 inline constexpr registered optimizers[] = {
-    {"skewadam-corrected", "tiered state, bias-corrected, clip and step per expert", 3e-3,
+    {"skewadam-corrected", "tiered state, bias-corrected, clip and step per expert", 2e-3,
      train<recipe<corrected::backbone, corrected::experts, corrected::router>>},
-    {"skewadam-published", "tiered state, the formulas of the published code", 3e-3,
+    {"skewadam-published", "tiered state, the formulas of the published code", 2e-3,
      train<recipe<published::backbone, published::experts, published::router>>},
-    {"adamw", "two fp32 states for every weight", 3e-3,
-     train<recipe<tieropt_adamw, tieropt_adamw, tieropt_adamw>>},
+    {"adamw", "two fp32 states for every weight", 2e-3, train<recipe<adamw, adamw, adamw>>},
 };
 
 }  // namespace moe
