@@ -52,8 +52,8 @@ TEMPLATE_TEST_CASE("eps inside: added to the square, corrected under the root", 
   CHECK(eps::square_offset(s) == T(0.0625));
   CHECK(eps::radicand(T(9), s) == T(36));
   CHECK(eps::quotient(T(3), T(6), s) == T(0.5));
-  CHECK(eps::row(T(0.25), s) == T(1));
-  CHECK(eps::row(T(1), s) == T(0.5));
+  CHECK(eps::row(T(0.25), T(1), s) == T(1));
+  CHECK(eps::row(T(1), T(1), s) == T(0.5));
   CHECK(eps::col(T(16), s) == T(0.25));
   CHECK(eps::factored_quotient(T(3), T(7), T(0.25), s) == T(0.75));
   CHECK(eps::update_gain(0.75) == 1.0);
@@ -69,8 +69,8 @@ TEMPLATE_TEST_CASE("eps floored: floors under the root, correction in the step",
   CHECK(eps::radicand(T(9), s) == T(9));
   CHECK(eps::radicand(T(0.01), s) == T(0.0625));
   CHECK(eps::quotient(T(3), T(6), s) == T(0.5));
-  CHECK(eps::row(T(4), s) == T(0.5));
-  CHECK(eps::row(T(0), s) == T(4));
+  CHECK(eps::row(T(4), T(1), s) == T(0.5));
+  CHECK(eps::row(T(0), T(1), s) == T(4));
   CHECK(eps::col(T(16), s) == T(0.25));
   CHECK(eps::col(T(0), s) == T(4));
   CHECK(eps::factored_quotient(T(3), T(7), T(0.25), s) == T(0.75));
@@ -87,8 +87,8 @@ TEMPLATE_TEST_CASE("eps added: to the corrected root", "[functor]", float, doubl
   CHECK(eps::square_offset(s) == T(0));
   CHECK(eps::radicand(T(9), s) == T(9));
   CHECK(eps::quotient(T(16), T(3), s) == T(2));  // 16 / (3 * 2 + 2)
-  CHECK(eps::row(T(0.25), s) == T(1));
-  CHECK(eps::row(T(0), s) == T(0));
+  CHECK(eps::row(T(0.25), T(1), s) == T(1));
+  CHECK(eps::row(T(0), T(1), s) == T(0));
   CHECK(eps::col(T(9), s) == T(3));
   CHECK(eps::factored_quotient(T(16), T(2), T(3), s) == T(2));
   CHECK(eps::update_gain(0.75) == 1.0);

@@ -58,8 +58,9 @@ class host_executor_on {
   }
 
  private:
+  // Hidden, and with it what Thrust makes of it.
   template <class Body>
-  struct run_block {
+  struct [[gnu::visibility("hidden")]] run_block {
     Body body;
     TIEROPT_HOST void operator()(int64_t index) const { run_on_host(body, index, forward_order{}); }
   };

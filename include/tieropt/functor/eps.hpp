@@ -8,7 +8,7 @@
 /// - `square_offset(s)`: what is added to the squared gradient before it is averaged;
 /// - `mean_floor<T>()`: the least value of the mean of the row factors;
 /// - exact: `radicand(v, s)`, then `quotient(m, root, s)` with the root of the radicand;
-/// - factored: `row(ratio, s)` and `col(c, s)`, then `factored_quotient(m, row, col, s)`, which
+/// - factored: `row(r, mean, s)` and `col(c, s)`, then `factored_quotient(m, row, col, s)`, which
 ///   leaves the row out where separable: the kernel applies it once per row;
 /// - `update_gain(beta2_power)`: the part of the bias correction that is outside the root.
 #pragma once
@@ -68,11 +68,12 @@ struct inside_eps : root_denominator {
   TIEROPT_HOST_DEVICE static T radicand(T v, step_scalars<T> const& s) {
     return mul(v, s.correction2);
   }
-  /// Value of a row. @tparam T compute type @param[in] ratio R / mean(R) @param[in] s scalars
-  /// @return 1 / sqrt(ratio / (1 - beta2^k))
+  /// Value of a row; two roots, since the ratio of a row without gradients can underflow.
+  /// @tparam T compute type @param[in] r row factor @param[in] mean of the row factors
+  /// @param[in] s scalars @return 1 / sqrt(r / mean / (1 - beta2^k))
   template <class T>
-  TIEROPT_HOST_DEVICE static T row(T ratio, step_scalars<T> const& s) {
-    return div(T(1), sqrt(mul(ratio, s.correction2)));
+  TIEROPT_HOST_DEVICE static T row(T r, T mean, step_scalars<T> const& s) {
+    return div(sqrt(mean), sqrt(mul(r, s.correction2)));
   }
   /// Value of a column. @tparam T compute type @param[in] c column factor @return 1 / sqrt(c)
   template <class T>
@@ -105,11 +106,11 @@ struct floored_eps : root_denominator {
   TIEROPT_HOST_DEVICE static T radicand(T v, step_scalars<T> const& s) {
     return max(v, s.eps);
   }
-  /// Value of a row. @tparam T compute type @param[in] ratio R / mean(R) @param[in] s scalars
-  /// @return 1 / sqrt(max(ratio, eps))
+  /// Value of a row. @tparam T compute type @param[in] r row factor
+  /// @param[in] mean of the row factors @param[in] s scalars @return 1 / sqrt(max(r / mean, eps))
   template <class T>
-  TIEROPT_HOST_DEVICE static T row(T ratio, step_scalars<T> const& s) {
-    return div(T(1), sqrt(max(ratio, s.eps)));
+  TIEROPT_HOST_DEVICE static T row(T r, T mean, step_scalars<T> const& s) {
+    return div(T(1), sqrt(max(div(r, mean), s.eps)));
   }
   /// Value of a column. @tparam T compute type @param[in] c column factor @param[in] s scalars
   /// @return 1 / sqrt(max(c, eps))
@@ -149,11 +150,12 @@ struct added_eps {
   TIEROPT_HOST_DEVICE static T quotient(T m, T root, step_scalars<T> const& s) {
     return div(m, fma(root, s.root_correction2, s.eps));
   }
-  /// Value of a row. @tparam T compute type @param[in] ratio R / mean(R) @param[in] s scalars
-  /// @return sqrt(ratio / (1 - beta2^k))
+  /// Value of a row. @tparam T compute type @param[in] r row factor
+  /// @param[in] mean of the row factors @param[in] s scalars
+  /// @return sqrt(r / mean / (1 - beta2^k))
   template <class T>
-  TIEROPT_HOST_DEVICE static T row(T ratio, step_scalars<T> const& s) {
-    return mul(sqrt(ratio), s.root_correction2);
+  TIEROPT_HOST_DEVICE static T row(T r, T mean, step_scalars<T> const& s) {
+    return mul(div(sqrt(r), sqrt(mean)), s.root_correction2);
   }
   /// Value of a column. @tparam T compute type @param[in] c column factor @return sqrt(c)
   template <class T>
@@ -179,7 +181,7 @@ concept eps_policy = requires(float x, step_scalars<float> const& s) {
   { Part::template mean_floor<float>() } -> cuda::std::same_as<float>;
   { Part::radicand(x, s) } -> cuda::std::same_as<float>;
   { Part::quotient(x, x, s) } -> cuda::std::same_as<float>;
-  { Part::row(x, s) } -> cuda::std::same_as<float>;
+  { Part::row(x, x, s) } -> cuda::std::same_as<float>;
   { Part::col(x, s) } -> cuda::std::same_as<float>;
   { Part::factored_quotient(x, x, x, s) } -> cuda::std::same_as<float>;
   { Part::update_gain(0.5) } -> cuda::std::same_as<double>;

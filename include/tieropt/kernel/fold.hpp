@@ -54,7 +54,7 @@ struct fold_pass {
     T const count = static_cast<T>(tensor.shape.C);
     T* const value = tensor.work.row_value + e * R;
     if (tensor.is_vector) {  // one row: its ratio to the mean is 1
-      block.for_each(R, [&](int64_t r) { value[r] = eps::row(T(1), s); });
+      block.for_each(R, [&](int64_t r) { value[r] = eps::row(T(1), T(1), s); });
       return;
     }
     T* const part = tensor.work.row_part + e * segments * R;
@@ -75,9 +75,9 @@ struct fold_pass {
             [&] { mean[0] = max(div(sum, static_cast<T>(R)), eps::template mean_floor<T>()); });
       }
     });
-    T const floor = mean[0];
+    T const row_mean = mean[0];
     block.for_each(R, [&](int64_t r) {
-      value[r] = eps::row(div(storage_of::template decode<T>(row[r]), floor), s);
+      value[r] = eps::row(storage_of::template decode<T>(row[r]), row_mean, s);
     });
   }
 

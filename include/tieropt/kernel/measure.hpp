@@ -66,7 +66,7 @@ struct measure_pass {
                                        });
             }
             T const gain = row_gain<Parts>(row);
-            norm = fma(group.reduce(sum), mul(gain, gain), norm);
+            norm = fma(mul(group.reduce(sum), gain), gain, norm);  // gain^2 alone may overflow
           }
           group.single([&] { norms[i] = norm; });
         }
