@@ -118,8 +118,8 @@ struct owned_tensor {
 /// Runs one step of a range on an executor. @return the message of what failed, or ""
 template <class Tier, class X, class Bound>
 std::string step_of(X const& x, std::vector<Bound>& tensors, tieropt::hyper const& h,
-                    tieropt::step_inputs const& inputs) {
-  auto const plan = tieropt::make_plan<tieropt::tier_policy<Tier>>(tensors);
+                    tieropt::step_inputs const& inputs, tieropt::schedule how = {}) {
+  auto const plan = tieropt::make_plan<tieropt::tier_policy<Tier>>(how, tensors);
   if (!plan) return tieropt::message(plan.error());
   scratch workspace{plan->workspace_bytes()};
   if (auto const s = tieropt::prepare(x, *plan, workspace); !s) return tieropt::message(s);
@@ -144,11 +144,11 @@ struct model {
   }
   /// All tensors in one plan.
   template <class X>
-  std::string run(X const& x, int steps) {
+  std::string run(X const& x, int steps, tieropt::schedule how = {}) {
     for (int k = 0; k < steps; ++k) {
       std::vector<typename tensor::bound> all;
       for (auto& t : tensors) t.new_gradient(k), all.push_back(t.whole());
-      if (auto const e = step_of<Tier>(x, all, hyper, {.seed = seed}); !e.empty()) return e;
+      if (auto const e = step_of<Tier>(x, all, hyper, {.seed = seed}, how); !e.empty()) return e;
     }
     return "";
   }
