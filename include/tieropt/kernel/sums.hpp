@@ -20,6 +20,8 @@ inline namespace v0_1 {
 template <class T>
 class tree_sum {
  public:
+  /// The sum of nothing.
+  TIEROPT_HOST_DEVICE tree_sum() : n_{0} {}
   /// Adds the next value. @param[in] x value
   TIEROPT_HOST_DEVICE void push(T x) {
     int j = 0;
@@ -42,7 +44,7 @@ class tree_sum {
 
  private:
   T level_[40];  // enough for 2^40 segments
-  int64_t n_ = 0;
+  int64_t n_;
 };
 
 /// The tree of neighbours over 8 values. @tparam T compute type

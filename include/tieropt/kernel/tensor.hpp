@@ -19,10 +19,10 @@ inline namespace v0_1 {
 /// @tparam T element type, const where it is only read
 template <class T>
 struct operand {
-  T* data = nullptr;   ///< element (0, 0, 0)
-  int64_t matrix = 0;  ///< elements between matrices
-  int64_t row = 0;     ///< elements between rows
-  int64_t col = 0;     ///< elements between columns
+  T* data;         ///< element (0, 0, 0)
+  int64_t matrix;  ///< elements between matrices
+  int64_t row;     ///< elements between rows
+  int64_t col;     ///< elements between columns
 
   /// An element. @tparam Stride unit_stride or int64_t @param[in] e matrix @param[in] r row
   /// @param[in] c column @param[in] stride col, or unit_stride: offsets are constants then
@@ -69,13 +69,13 @@ TIEROPT_HOST_DEVICE tile_place locate(geometry const& shape, int64_t index) {
 /// @tparam T compute type
 template <class T>
 struct tensor_workspace {
-  T* row_part = nullptr;   ///< (E, segments, R) sums of squares; factored
-  T* col_part = nullptr;   ///< (E, row tiles, C) sums of squares; factored
-  T* row_value = nullptr;  ///< (E, R) row values of the eps part; factored
-  T* col_value = nullptr;  ///< (E, padded C) column values of the eps part; factored
-  T* norm_part = nullptr;  ///< (E, row tiles, segments) squared norms; clipped
-  T* rms = nullptr;        ///< (E) or (1) RMS of the update before the clip; clipped
-  T* factor = nullptr;     ///< (E) or (1) clip factor times update_gain; clipped
+  T* row_part;   ///< (E, segments, R) sums of squares; factored
+  T* col_part;   ///< (E, row tiles, C) sums of squares; factored
+  T* row_value;  ///< (E, R) row values of the eps part; factored
+  T* col_value;  ///< (E, padded C) column values of the eps part; factored
+  T* norm_part;  ///< (E, row tiles, segments) squared norms; clipped
+  T* rms;        ///< (E) or (1) RMS of the update before the clip; clipped
+  T* factor;     ///< (E) or (1) clip factor times update_gain; clipped
 };
 
 /// Columns of col_value, padded so that every matrix starts on 16 bytes.
