@@ -24,27 +24,10 @@ inline namespace v0_1 {
 /// The word that one access of a number of bytes moves.
 /// @tparam Bytes 2, 4, 8 or 16
 template <int Bytes>
-struct access_word;
-/// Two bytes.
-template <>
-struct access_word<2> {
-  using type = unsigned short;  ///< the word
-};
-/// Four bytes.
-template <>
-struct access_word<4> {
-  using type = unsigned int;  ///< the word
-};
-/// Eight bytes.
-template <>
-struct access_word<8> {
-  using type = uint2;  ///< the word
-};
-/// Sixteen bytes.
-template <>
-struct access_word<16> {
-  using type = uint4;  ///< the word
-};
+using access_word = cuda::std::conditional_t<
+    Bytes == 16, uint4,
+    cuda::std::conditional_t<Bytes == 8, uint2,
+                             cuda::std::conditional_t<Bytes == 4, unsigned int, unsigned short>>>;
 
 /// Whether elements are rounded to nearest as bfloat16 by the library's own codec.
 /// @tparam U element type
@@ -127,7 +110,7 @@ class device_group {
     static constexpr int per_access = access / size;                          // elements
     using word = cuda::std::conditional_t<size == 8, uint64_t, uint32_t>;
     static constexpr int per_word = vector && access >= 4 && size == 2 ? 2 : 1;  // elements
-    using access_type = typename access_word<access>::type;
+    using access_type = access_word<access>;
 
    public:
     /// @param[in] data element of column 0 @param[in] n width @param[in] stride between columns
