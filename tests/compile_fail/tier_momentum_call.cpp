@@ -18,6 +18,10 @@ struct halved {
   T operator()(T& m, T g, tieropt::step_scalars<T> const&) const {
     return m = tieropt::mul(g, T(0.5));
   }
+  template <class T>
+  T recall(T m, tieropt::step_scalars<T> const&) const {
+    return m;
+  }
 };
 struct population : tieropt::tier {
 #ifdef FIXED

@@ -74,8 +74,8 @@ TEST_CASE("without momentum the numerator is the gradient", "[functor]") {
 
 TEST_CASE("a stored momentum is recalled as it is, or as its part says", "[functor]") {
   tieropt::step_scalars<float> const s{};
-  CHECK(tieropt::recall_momentum<tieropt::ema_momentum<>>(-0.25f, s) == -0.25f);
-  CHECK(tieropt::recall_momentum<sign_momentum>(-0.25f, s) == -1.0f);
+  CHECK(tieropt::ema_momentum<>{}.recall(-0.25f, s) == -0.25f);
+  CHECK(sign_momentum{}.recall(-0.25f, s) == -1.0f);
 }
 
 TEST_CASE("a momentum part is an empty type with a state and an operator", "[functor]") {

@@ -8,7 +8,7 @@
 /// the state and returns the numerator. Optional members:
 /// - `template <class T> T recall(T state, step_scalars<T> const&) const`: the numerator from the
 ///   stored state. A clipped tier measures the update in one pass and applies it in the next, which
-///   reads the state back: a part that returns something else than its state must have it.
+///   reads the state back: it needs this member.
 /// - `static double update_gain(double beta1_power)`: factor of the update for beta1^k (default 1).
 #pragma once
 
@@ -47,6 +47,12 @@ struct ema_momentum {
     return m;
   }
 
+  /// The numerator again. @tparam T compute type @param[in] m momentum @return m
+  template <class T>
+  TIEROPT_HOST_DEVICE T recall(T m, step_scalars<T> const&) const {
+    return m;
+  }
+
   /// The bias correction. @param[in] beta1_power beta1^k @return 1 / (1 - beta1^k)
   TIEROPT_HOST_DEVICE static double update_gain(double beta1_power) {
     return div(1.0, add(1.0, -beta1_power));
@@ -76,17 +82,12 @@ concept momentum_policy = has_state_type<Part> && cuda::std::is_empty_v<Part> &&
 template <class Part>
 inline constexpr bool keeps_momentum = !cuda::std::is_same_v<typename Part::state_type, none>;
 
-/// The numerator of a stored state.
-/// @tparam Part momentum part @tparam T compute type
-/// @param[in] m stored state @param[in] s scalars @return recall(m), or m
-template <class Part, class T>
-TIEROPT_HOST_DEVICE T recall_momentum(T m, step_scalars<T> const& s) {
-  if constexpr (requires(Part const part) { part.recall(m, s); }) {
-    return Part{}.recall(m, s);
-  } else {
-    return m;
-  }
-}
+/// A momentum part whose numerator can be formed again: it stores nothing, or has recall.
+template <class Part>
+concept recallable_momentum =
+    !keeps_momentum<Part> || requires(Part const part, float m, step_scalars<float> const& s) {
+  { part.recall(m, s) } -> cuda::std::same_as<float>;
+};
 
 /// The factor that a momentum part asks for.
 /// @tparam Part momentum part

@@ -101,7 +101,7 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
       m.put(at, state);
       return value;
     } else {
-      return recall_momentum<momentum_part>(m.template get<T>(at), s);
+      return momentum_part{}.recall(m.template get<T>(at), s);
     }
   };
 

@@ -64,6 +64,18 @@ struct check_tier {
   static_assert(clip_policy<typename Tier::clip>,
                 "[tieropt-tier-clip] clip must be no_clip or rms_clip<scope>; see "
                 "tieropt/functor/update.hpp");
+  static constexpr bool recalls = [] {
+    if constexpr (momentum_policy<typename Tier::momentum> && clip_policy<typename Tier::clip>) {
+      return !Tier::clip::measures || recallable_momentum<typename Tier::momentum>;
+    } else {
+      return true;  // another sentence says what is wrong
+    }
+  }();
+  static_assert(
+      recalls,
+      "[tieropt-tier-recall] a clipped tier reads the stored momentum back: the momentum "
+      "needs 'template <class T> T recall(T state, step_scalars<T> const&) const', or the "
+      "tier no_clip; see tieropt/functor/momentum.hpp");
   static_assert(decay_policy<typename Tier::decay>,
                 "[tieropt-tier-decay] decay must be fused_decay or rounded_decay; see "
                 "tieropt/functor/update.hpp");
