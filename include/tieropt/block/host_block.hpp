@@ -16,8 +16,7 @@ inline namespace v0_1 {
 
 /// Visits slots first to last, in loops that vectorise.
 struct forward_order {
-  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n
-  /// times
+  /// Calls f(i) for i below 256. @tparam F callable @param[in] f called 256 times
   template <class F>
   TIEROPT_HOST_DEVICE void visit(whole_strip, F const& f) const {
     TIEROPT_IVDEP

@@ -154,8 +154,11 @@ TIEROPT_HOST constexpr bool is_dense(tensor_view<T> const& v) {
 
 /// What a bound tensor looks like to the kernels.
 struct tensor_form {
-  canonical_form param, grad, momentum, exact;  ///< the operands
-  bool is_vector = false;                       ///< below rank 2
+  canonical_form param;     ///< of the parameter
+  canonical_form grad;      ///< of the gradient
+  canonical_form momentum;  ///< where the tier has one
+  canonical_form exact;     ///< of an exact second moment
+  bool is_vector = false;   ///< below rank 2
 };
 
 namespace checks {

@@ -41,6 +41,7 @@ struct check_tier {
                 "[tieropt-tier] a population must derive from tieropt::tier, which carries the "
                 "defaults; see tieropt/policy/tier.hpp");
 
+  /// Whether the momentum says what it stores.
   static constexpr bool has_momentum_state = has_state_type<typename Tier::momentum>;
   static_assert(has_momentum_state,
                 "[tieropt-tier-momentum] the momentum needs 'using state_type = ...;' for what it "
@@ -64,6 +65,7 @@ struct check_tier {
   static_assert(clip_policy<typename Tier::clip>,
                 "[tieropt-tier-clip] clip must be no_clip or rms_clip<scope>; see "
                 "tieropt/functor/update.hpp");
+  /// Whether the update can be formed again after it was measured.
   static constexpr bool recalls = [] {
     if constexpr (momentum_policy<typename Tier::momentum> && clip_policy<typename Tier::clip>) {
       return !Tier::clip::measures || recallable_momentum<typename Tier::momentum>;
@@ -87,6 +89,7 @@ struct check_tier {
       "see tieropt/precision/storage.hpp");
   static_assert(compute_type<typename Tier::compute>,
                 "[tieropt-tier-compute] a tier computes in float or double");
+  /// Whether the mapping is one that blocks have.
   static constexpr bool known_tune = (Tier::tune.groups == 1 || Tier::tune.groups == 2 ||
                                       Tier::tune.groups == 4 || Tier::tune.groups == 8) &&
                                      (Tier::tune.per_lane == 1 || Tier::tune.per_lane == 2 ||
