@@ -26,10 +26,10 @@ struct scenario {
   layout param_layout = layout::row_major;
   layout grad_layout = layout::row_major;
   layout state_layout = layout::row_major;
-  reference::hyper hyper;  // eps < 0: the part's own default
-  int64_t first_step = 0;  // steps taken before; the states are zero only where it is 0
-  int active = 0;          // 0 no mask, 1 all ones, 2 one matrix in three rests, 3 takes turns
-  int absent = -1;         // the step without a gradient, -1 none
+  reference::hyper hyper;   // eps < 0: the part's own default
+  int64_t first_step = 0;   // steps taken before; the states are zero only where it is 0
+  int active = 0;           // 0 no mask, 1 all ones, 2 one matrix in three rests, 3 takes turns
+  int absent = -1;          // the step without a gradient, -1 none
   double magnitude = 1e-2;  // of the gradients
   int grad_kind = 0;  // 0 normal, 1 rows and columns of very different scale, 2 zeros, 3 rank 1
   double grad_scale = 1;
