@@ -168,6 +168,8 @@ TIEROPT_HOST status prepare(X const& x, Plan const& p, cuda::std::span<byte> wor
 }
 
 /// Replaces the addresses of the gradients; their strides stay those that were bound.
+/// @pre a new gradient overlaps no buffer that the step writes; a tensor bound without a gradient
+/// takes gradients laid out like its parameter
 /// @tparam X an executor @tparam Policy a tier_policy @tparam Bound a bound_tensor type per range
 /// @tparam Lists contiguous containers of addresses
 /// @param[in] x the executor @param[in] p the plan @param[out] workspace a prepared one
