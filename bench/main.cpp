@@ -51,7 +51,7 @@ std::string processor() {
 
 int main(int argc, char** argv) {
   // Ours first, so that the user's flags win.
-  std::vector<std::string> defaults{"--benchmark_min_time=0.1",
+  std::vector<std::string> defaults{"--benchmark_min_time=0.05",
                                     "--benchmark_counters_tabular=true"};
   std::vector<char*> arguments{argv[0]};
   for (auto& flag : defaults) arguments.push_back(flag.data());

@@ -127,14 +127,26 @@ std::string check_step(recipe const& r, numbers const& h, step_record const& s,
       col[j] = 1 / root(col[j]);
     }
   }
-  auto const update = [&](std::int64_t e, std::int64_t i, std::int64_t j) {
+  // The update of a numerator.
+  auto const update_of = [&](double m, std::int64_t e, std::int64_t i, std::int64_t j) {
     std::int64_t const x = e * n + i * C + j;
-    double const m = gain1 * momentum(x), gain2 = std::sqrt(left2);
-    if (r.factored)
-      return m * gain2 * rows[static_cast<std::size_t>(e * R + i)] *
+    double const gain2 = std::sqrt(left2);
+    if (r.factored) {
+      return gain1 * m * gain2 * rows[static_cast<std::size_t>(e * R + i)] *
              cols[static_cast<std::size_t>(e * C + j)];
+    }
     double const v = blend(s.before.exact[x], g(x) * g(x));
-    return r.eps == eps_place::added ? m / (std::sqrt(v) / gain2 + h.eps) : m * gain2 / root(v);
+    return gain1 * m *
+           (r.eps == eps_place::added ? 1 / (std::sqrt(v) / gain2 + h.eps) : gain2 / root(v));
+  };
+  auto const update = [&](std::int64_t e, std::int64_t i, std::int64_t j) {
+    return update_of(momentum(e * n + i * C + j), e, i, j);
+  };
+  // The size of what momentum adds up: its error is relative to this, not to the sum.
+  auto const size = [&](std::int64_t x) {
+    return r.momentum ? h.beta1 * std::abs(static_cast<double>(s.before.momentum[x])) +
+                            (1 - h.beta1) * std::abs(g(x))
+                      : std::abs(g(x));
   };
 
   // The clip factor of each matrix.
@@ -171,7 +183,9 @@ std::string check_step(recipe const& r, numbers const& h, step_record const& s,
           decayed = std::nearbyint(decayed / unit) * unit;
         }
         double const exact = decayed - step, got = q(x), unit = ulp(shape, exact);
-        double const slack = 0x1p-16 * std::abs(step) + 0x1p-22 * std::abs(p(x));
+        double const reach_of_update =
+            h.lr * factor[static_cast<std::size_t>(e)] * std::abs(update_of(size(x), e, i, j));
+        double const slack = 0x1p-16 * reach_of_update + 0x1p-22 * std::abs(p(x));
         double const distance = std::abs(got - exact), reach = s.stochastic ? unit : unit / 2;
         if (!(distance <= reach + slack)) return at("param", x, got, exact);
         if (s.stochastic) {
@@ -182,8 +196,8 @@ std::string check_step(recipe const& r, numbers const& h, step_record const& s,
           count.variance += share * (1 - share);
         }
         if (r.momentum) {
-          double const m = momentum(x), scale = std::abs(s.before.momentum[x]) + std::abs(g(x));
-          if (!(std::abs(s.after.momentum[x] - m) <= 0x1p-21 * scale)) {
+          double const m = momentum(x);
+          if (!(std::abs(s.after.momentum[x] - m) <= 0x1p-21 * size(x))) {
             return at("momentum", x, s.after.momentum[x], m);
           }
         }

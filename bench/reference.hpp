@@ -63,7 +63,8 @@ struct rounding_count {
 /// Repeats a step in double and compares.
 ///
 /// A parameter must be the nearest value (nearest) or one of the two neighbours (stochastic) of a
-/// number within 2^-16 |lr U| + 2^-22 |p| of the double result; states agree to 2^-17.
+/// number within 2^-16 lr |U| + 2^-22 |p| of the double result, |U| with |beta1 M| + |(1 - beta1)
+/// g| for a momentum that cancels; states agree to 2^-17.
 /// @param[in] r formulas @param[in] h hyperparameters @param[in] s the step
 /// @param[in,out] count of a stochastic step's roundings
 /// @return empty, or what is wrong
