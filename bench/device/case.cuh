@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// One tensor of one tier on the device: a step of the library, and the same step by hand.
+///
+/// TIEROPT_BENCH_TIER names the tier: experts, backbone or adamw. A program holds one, so that a
+/// change of a kernel recompiles little.
+#pragma once
+
+#include <tieropt/tieropt.cuh>
+
+#include "hand.cuh"
+
+#include <cuda/std/array>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace device_bench {
+
+using tieropt::bf16;
+using tieropt::int64_t;
+using tieropt::uint32_t;
+using tieropt::uint64_t;
+
+struct experts : tieropt::skewadam::corrected::experts {};
+struct backbone : tieropt::skewadam::corrected::backbone {};
+struct adamw : tieropt::adamw::tensor {};
+/// A tier with one of the roundings. @tparam Tier a tier @tparam Rounding a rounding
+template <class Tier, class Rounding>
+struct rounded : Tier {
+  using rounding = Rounding;  ///< of bf16
+};
+
+/// Ends the program when something fails. @param[in] holds whether it does @param[in] what failed
+inline void demand(bool holds, char const* what) {
+  if (holds) return;
+  std::printf("failed: %s\n", what);
+  std::exit(1);
+}
+/// Ends the program when the runtime fails. @param[in] error what a call returned
+inline void demand(cudaError_t error) { demand(error == cudaSuccess, cudaGetErrorString(error)); }
+
+/// A piece of device memory. @tparam T element type
+template <class T>
+class buffer {
+ public:
+  /// @param[in] count elements, all zero
+  explicit buffer(int64_t count) : count_{count} {
+    demand(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
+    demand(cudaMemset(data_, 0, bytes()));
+  }
+  /// @param[in] host what it starts with
+  explicit buffer(std::vector<T> const& host) : buffer{static_cast<int64_t>(host.size())} {
+    upload(host);
+  }
+  buffer(buffer const&) = delete;
+  ~buffer() { cudaFree(data_); }
+  /// @return first element, on the device
+  T* data() const { return data_; }
+  /// @return bytes allocated
+  size_t bytes() const { return static_cast<size_t>(count_ > 0 ? count_ : 1) * sizeof(T); }
+  /// @param[in] host of the same size
+  void upload(std::vector<T> const& host) {
+    demand(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
+  }
+  /// Whether two buffers hold the same bits. @param[in] that of the same size @return true if so
+  bool equals(buffer const& that) const {
+    std::vector<char> a(bytes()), b(bytes());
+    demand(cudaMemcpy(a.data(), data_, bytes(), cudaMemcpyDeviceToHost));
+    demand(cudaMemcpy(b.data(), that.data_, bytes(), cudaMemcpyDeviceToHost));
+    return a == b;
+  }
+
+ private:
+  T* data_ = nullptr;
+  int64_t count_;
+};
+
+/// (E, R, C), dense.
+struct shape {
+  int64_t E, R, C;  ///< extents
+  /// @return elements
+  int64_t size() const { return E * R * C; }
+};
+
+/// @param[in] i counter @return a number in [-1, 1)
+inline float uniform(uint64_t i) {
+  return static_cast<float>(static_cast<int>(
+             tieropt::mix32(static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32), 7))) *
+         0x1p-31f;
+}
+
+/// The buffers of one tensor. @tparam Tier a tier
+template <class Tier>
+struct buffers {
+  static constexpr bool keeps = tieropt::keeps_momentum<typename Tier::momentum>;
+  static constexpr bool factored = Tier::variance::factored;
+
+  /// @param[in] n count @param[in] f value of an element @return n elements
+  template <class T, class F>
+  static std::vector<T> filled(int64_t n, F f) {
+    std::vector<T> v(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i)
+      v[static_cast<size_t>(i)] = tieropt::storage<T>::nearest(f(uint64_t(i)));
+    return v;
+  }
+  static float positive(uint64_t i) { return 1e-3f * (1.5f + uniform(i)); }
+
+  shape s;                        ///< extents
+  buffer<bf16> param, grad;       ///< (E, R, C)
+  buffer<float> momentum, exact;  ///< (E, R, C), or empty
+  buffer<float> row, col;         ///< (E, R), (E, C), or empty
+  buffer<int64_t> step;           ///< (E)
+
+  explicit buffers(shape const& of)
+      : s{of},
+        param{filled<bf16>(s.size(), [](uint64_t i) { return uniform(i); })},
+        grad{filled<bf16>(s.size(), [](uint64_t i) { return 0.01f * uniform(i + 0x100000000u); })},
+        momentum{filled<float>(keeps ? s.size() : 0,
+                               [](uint64_t i) { return 0.01f * uniform(i + 0x200000000u); })},
+        exact{filled<float>(factored ? 0 : s.size(), positive)},
+        row{filled<float>(factored ? s.E * s.R : 0, positive)},
+        col{filled<float>(factored ? s.E * s.C : 0, positive)},
+        step{std::vector<int64_t>(static_cast<size_t>(s.E), 3)} {}
+
+  /// Names the first buffer that differs. @param[in] that buffers @return null if none does
+  char const* differs(buffers const& that) const {
+    if (!param.equals(that.param)) return "parameters";
+    if (!momentum.equals(that.momentum)) return "momentum";
+    if (!exact.equals(that.exact)) return "exact second moments";
+    if (!row.equals(that.row)) return "row factors";
+    if (!col.equals(that.col)) return "column factors";
+    return nullptr;
+  }
+};
+
+inline constexpr tieropt::hyper hypers{.lr = 1e-2, .clip = 0.5, .weight_decay = 0.1};
+inline constexpr uint64_t seed = 42, tensor_key = 17;
+
+/// A plan over one tensor. @tparam Tier a tier
+template <class Tier>
+class library_step {
+  using bound = tieropt::bound_tensor<Tier, bf16>;
+  using tensors = cuda::std::array<bound, 1>;
+  using policy = tieropt::tier_policy<Tier>;
+
+ public:
+  /// @param[in] b buffers that outlive this @param[in] how schedule @param[in] stream to prepare on
+  library_step(buffers<Tier> const& b, tieropt::schedule how, cudaStream_t stream)
+      : tensors_{bind(b)},
+        plan_{*tieropt::make_plan<policy>(how, tensors_)},
+        memory_{static_cast<int64_t>(plan_.workspace_bytes())} {
+    auto const status = tieropt::prepare(tieropt::cuda_executor{stream}, plan_, workspace());
+    demand(static_cast<bool>(status), message(status));
+  }
+  library_step(library_step const&) = delete;
+
+  /// One step. @param[in] stream the stream
+  void operator()(cudaStream_t stream) {
+    tieropt::hyper const h[] = {hypers};
+    auto const status =
+        tieropt::enqueue(tieropt::cuda_executor{stream}, plan_, workspace(), h, {.seed = seed});
+    demand(static_cast<bool>(status), message(status));
+  }
+  /// @return the plan
+  auto const& plan() const { return plan_; }
+
+ private:
+  cuda::std::span<std::byte> workspace() const { return {memory_.data(), memory_.bytes()}; }
+  static tensors bind(buffers<Tier> const& b) {
+    shape const s = b.s;
+    bound t;
+    t.param = tieropt::view(b.param.data(), s.E, s.R, s.C);
+    t.grad = tieropt::view<bf16 const>(b.grad.data(), s.E, s.R, s.C);
+    if constexpr (buffers<Tier>::keeps)
+      t.momentum = tieropt::view(b.momentum.data(), s.E, s.R, s.C);
+    if constexpr (buffers<Tier>::factored) {
+      t.variance.row = tieropt::view(b.row.data(), s.E, s.R);
+      t.variance.col = tieropt::view(b.col.data(), s.E, s.C);
+    } else {
+      t.variance.exact = tieropt::view(b.exact.data(), s.E, s.R, s.C);
+    }
+    t.step = tieropt::view(b.step.data(), s.E);
+    t.key = tensor_key;
+    return {t};
+  }
+
+  tensors tensors_;
+  tieropt::plan_of<policy, tensors> plan_;
+  buffer<std::byte> memory_;
+};
+
+/// The same step by hand. @tparam Tier a tier
+template <class Tier>
+class hand_step {
+  static constexpr bool keeps = buffers<Tier>::keeps, factored = buffers<Tier>::factored;
+  static constexpr bool stochastic = Tier::rounding::stochastic;
+
+ public:
+  /// Whether the hand-written kernels know a shape. @param[in] s shape @return true if so
+  static bool knows(shape const& s) {
+    return s.E == 1 && s.R % 128 == 0 && s.R <= 8192 && s.C % 1024 == 0 && s.C <= 65536;
+  }
+  /// @param[in] b buffers that outlive this @pre knows(b.s)
+  explicit hand_step(buffers<Tier> const& b)
+      : scratch_{b.s.R * (b.s.C / 1024 + 1) + b.s.C * (b.s.R / 128 + 1) + b.s.size() / 131072 + 1},
+        t_{.R = b.s.R,
+           .C = b.s.C,
+           .param = reinterpret_cast<uint16_t*>(b.param.data()),
+           .grad = reinterpret_cast<uint16_t const*>(b.grad.data()),
+           .momentum = b.momentum.data(),
+           .exact = b.exact.data(),
+           .row = b.row.data(),
+           .col = b.col.data()} {
+    float* next = scratch_.data();
+    auto const take = [&](int64_t n) { return std::exchange(next, next + n); };
+    t_.col_value = take(t_.C);
+    t_.col_part = take(t_.C * (t_.R / 128));
+    t_.row_value = take(t_.R);
+    t_.row_part = take(t_.R * (t_.C / 1024));
+    t_.norm_part = take(t_.tiles());
+    t_.factor = take(1);
+  }
+  /// One step. @param[in] k its number, from 1 @param[in] stream the stream
+  void operator()(int64_t k, cudaStream_t stream) const {
+    hand::scalars const s = derive(k);
+    if constexpr (factored) {
+      hand::factored_step<keeps, stochastic>(t_, s, stream);
+    } else {
+      hand::adamw_step<stochastic>(t_, s, stream);
+    }
+    demand(cudaGetLastError());
+  }
+
+ private:
+  static hand::scalars derive(int64_t k) {
+    tieropt::hyper const& h = hypers;
+    double const left1 = 1 - tieropt::power(h.beta1, k), left2 = 1 - tieropt::power(h.beta2, k);
+    uint64_t const key =
+        tieropt::mix64(tieropt::rounding_key(seed, tensor_key, static_cast<uint64_t>(k)));
+    auto const f = [](double x) { return static_cast<float>(x); };
+    return {.grad_gain = 1,
+            .beta1 = f(h.beta1),
+            .one_minus_beta1 = f(1 - h.beta1),
+            .beta2 = f(h.beta2),
+            .one_minus_beta2 = f(1 - h.beta2),
+            .correction2 = f(1 / left2),
+            .root_correction2 = f(1 / std::sqrt(left2)),
+            .update_gain = f(keeps ? 1 / left1 : 1),
+            .eps = f(factored ? 1e-30 : 1e-8),
+            .clip = f(h.clip),
+            .lr = f(h.lr),
+            .decay = f(1 - h.lr * h.weight_decay),
+            .key0 = static_cast<uint32_t>(key),
+            .key1 = static_cast<uint32_t>(key >> 32)};
+  }
+
+  buffer<float> scratch_;
+  hand::matrix t_;
+};
+
+/// The schedule of a command line. @param[in] cache_bytes 0 for streaming @return the schedule
+inline tieropt::schedule schedule_of(int64_t cache_bytes) {
+  return cache_bytes > 0 ? tieropt::cache_resident(cache_bytes) : tieropt::streaming();
+}
+
+/// What a cold cache needs: reads a buffer that is larger than any.
+/// @param[in] data (n) @param[in] n count of packs @param[out] out null
+__global__ void evict(uint4 const* data, int64_t n, uint4* out) {
+  uint4 sum{};
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += int64_t{gridDim.x} * blockDim.x) {
+    uint4 const q = data[i];
+    sum.x ^= q.x, sum.y ^= q.y, sum.z ^= q.z, sum.w ^= q.w;
+  }
+  if ((sum.x ^ sum.y ^ sum.z ^ sum.w) == 0xffffffffu) *out = sum;
+}
+
+}  // namespace device_bench
