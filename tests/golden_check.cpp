@@ -4,25 +4,28 @@
 /// golden_check DIR: runs the library against test vectors of public reference optimizers.
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "golden/case_data.hpp"
 #include "golden/compare.hpp"
-#include "golden/recipes.hpp"
-#include "golden/run_case.hpp"
-#include "golden/run_rounded.hpp"
+#include "golden/runs.hpp"
 #include "golden/self_check.hpp"
 
 namespace {
 
 char const usage[] =
-    "usage: golden_check DIR [--filter TEXT] [--verbose] [--self-check]\n"
+    "usage: golden_check DIR [--filter TEXT] [--seeds N] [--verbose] [--self-check]\n"
     "\n"
     "Runs every case of DIR/index.json that the library has a policy for: in float32 within the\n"
     "case's tolerances of the float64 reference, and in double within those times 2^-28.\n"
     "\n"
     "  --filter TEXT   only cases whose name contains TEXT\n"
+    "  --seeds N       draws of a step that rounds to bf16, by default 4096: each must be a bf16\n"
+    "                  neighbour, and of 4096 or more the mean must be right. Built for a device,\n"
+    "                  each must also have the bits of the host executor, so that a few suffice\n"
+    "                  where the device is slow\n"
     "  --verbose       the worst of each kind of tensor below its case\n"
     "  --self-check    compare the reference's own float32 run instead of the library\n"
     "\n"
@@ -30,33 +33,36 @@ char const usage[] =
     "error in units of its tolerance and where it is. Status 0: all passed; 1: a case failed;\n"
     "2: DIR cannot be used.\n";
 
-/// How an optimizer of the vectors is run.
-struct optimizer {
-  char const* name;
-  void (*single)(golden::scoreboard&);
-  void (*twice)(golden::scoreboard&);
+/// How a case is run in one precision; null for what an optimizer's cases have no use for.
+struct runs {
+  void (*trajectory)(golden::scoreboard&);
+  void (*unrounded)(golden::scoreboard&) = nullptr;
+  void (*rounded)(golden::scoreboard&, int n_seeds) = nullptr;
 };
 
-/// Chooses the run by the case: rounded parameters step by step, others as one trajectory.
-template <class Recipe>
-void run(golden::scoreboard& board) {
-  if (board.data().info().has_tag("bf16-param")) {
-    golden::run_rounded<Recipe>(board);
-  } else {
-    golden::run_trajectory<Recipe>(board);
-  }
-}
+struct optimizer {
+  char const* name;
+  runs single;
+  runs twice;  // rounding takes place in float32 and is checked there
+};
 
-template <template <class> class Recipe>
-constexpr optimizer entry(char const* name) {
-  return {name, run<Recipe<float>>, run<Recipe<double>>};
-}
+using golden::run_rounded;
+using golden::run_trajectory;
+using golden::run_unrounded;
+using skewadam32 = golden::skewadam<float>;
+using skewadam64 = golden::skewadam<double>;
+using trainer32 = golden::trainer_adamw<float>;
+using trainer64 = golden::trainer_adamw<double>;
 
-/// What the library has a policy for: one line an optimizer.
+/// What the library has a policy for.
 constexpr optimizer optimizers[] = {
-    entry<golden::skewadam>("skewadam"),
-    entry<golden::adamw>("adamw"),
-    entry<golden::trainer_adamw>("trainer_adamw"),
+    {"skewadam",
+     {run_trajectory<skewadam32>, run_unrounded<skewadam32>, run_rounded<skewadam32>},
+     {run_trajectory<skewadam64>, run_unrounded<skewadam64>}},
+    {"adamw", {run_trajectory<golden::adamw<float>>}, {run_trajectory<golden::adamw<double>>}},
+    {"trainer_adamw",
+     {nullptr, run_unrounded<trainer32>, run_rounded<trainer32>},
+     {nullptr, run_unrounded<trainer64>}},
 };
 
 optimizer const* find(std::string const& name) {
@@ -71,11 +77,24 @@ struct options {
   std::string filter;
   bool verbose = false;
   bool self_check = false;
+  int seeds = golden::enough_seeds;
 };
 
+/// Chooses the run by the case: rounded parameters step by step, others as one trajectory.
+void run(runs const& how, int n_seeds, golden::scoreboard& board) {
+  bool const rounded = board.data().info().has_tag("bf16-param");
+  if ((rounded ? how.unrounded : how.trajectory) == nullptr) {
+    return board.fail("there is no run for parameters of this type");
+  }
+  if (!rounded) return how.trajectory(board);
+  how.unrounded(board);
+  if (how.rounded != nullptr) how.rounded(board, n_seeds);
+}
+
 /// Runs a case in one precision; what the library refuses is a failure of the case.
-bool run_in(char const* precision, void (*run)(golden::scoreboard&), golden::case_data const& data,
-            double scale, bool verbose, std::string& line, std::string& details) {
+template <class Run>
+bool run_in(char const* precision, Run const& run, golden::case_data const& data, double scale,
+            bool verbose, std::string& line, std::string& details) {
   golden::scoreboard board(data, scale);
   try {
     run(board);
@@ -98,12 +117,18 @@ bool run_case(golden::golden_case const& info, optimizer const* o, options const
   golden::case_data const data(info, opts.folder);
   std::string line = info.name;
   std::string details;
+  auto const in = [&](char const* precision, double scale, auto const& f) {
+    return run_in(precision, f, data, scale, opts.verbose, line, details);
+  };
+  auto const with = [&](runs const& how) {
+    return [&](golden::scoreboard& board) { run(how, opts.seeds, board); };
+  };
   bool passed;
   if (opts.self_check) {
-    passed = run_in("reference", golden::self_check, data, 1, opts.verbose, line, details);
+    passed = in("reference", 1, golden::self_check);
   } else {
-    passed = run_in("fp32", o->single, data, 1, opts.verbose, line, details);
-    passed &= run_in("fp64", o->twice, data, 0x1p-28, opts.verbose, line, details);
+    passed = in("fp32", 1, with(o->single));
+    passed &= in("fp64", 0x1p-28, with(o->twice));
   }
   std::printf("%s  %s\n%s", passed ? "pass" : "FAIL", line.c_str(), details.c_str());
   std::fflush(stdout);
@@ -141,6 +166,8 @@ bool parse(int argc, char** argv, options& opts) {
       opts.self_check = true;
     else if (arg == "--filter" && i + 1 < argc)
       opts.filter = argv[++i];
+    else if (arg == "--seeds" && i + 1 < argc && std::atoi(argv[i + 1]) > 0)
+      opts.seeds = std::atoi(argv[++i]);
     else if (arg.starts_with("-") || !opts.folder.empty())
       return false;
     else

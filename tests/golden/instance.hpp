@@ -6,25 +6,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <tieropt/tieropt.hpp>
-
 #include "case_data.hpp"
 #include "recipes.hpp"
+#include "side.hpp"
 
 namespace golden {
-
-/// The library refused what the case asks of it: the case fails.
-struct library_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 inline void check(tieropt::status const& s, char const* call) {
   if (s) return;
@@ -41,24 +35,36 @@ std::vector<To> converted(std::vector<double> const& values) {
 }
 
 /// Converts to double, exactly.
-template <class From>
-std::vector<double> widened(std::vector<From> const& values) {
+template <class Vector>
+std::vector<double> widened(Vector const& values) {
+  using codec = tieropt::storage<typename Vector::value_type>;
   std::vector<double> out;
   out.reserve(values.size());
-  for (From const& x : values) out.push_back(tieropt::storage<From>::template decode<double>(x));
+  for (auto const& x : values) out.push_back(codec::template decode<double>(x));
   return out;
 }
 
+/// Whether two vectors hold the same bits.
+template <class A, class B>
+bool same_bits(A const& a, B const& b) {
+  static_assert(std::is_same_v<typename A::value_type, typename B::value_type>);
+  if (a.size() != b.size()) return false;
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
+}
+
 /// The buffers of one parameter; states that its tier lacks stay empty.
-template <class Param, class State>
+template <class Side, class Param, class State>
 struct buffers {
-  std::vector<Param> param;
-  std::vector<Param> grad;
-  std::vector<State> momentum;
-  std::vector<State> exact;
-  std::vector<State> row;
-  std::vector<State> col;
-  std::vector<std::int64_t> step;
+  template <class T>
+  using vector = typename Side::template vector<T>;
+
+  vector<Param> param;
+  vector<Param> grad;
+  vector<State> momentum;
+  vector<State> exact;
+  vector<State> row;
+  vector<State> col;
+  vector<std::int64_t> step;
   bool has_gradient = false;
 
   /// Calls f(name, vector) for each state that there is.
@@ -70,30 +76,32 @@ struct buffers {
     if (!self.col.empty()) f(names.col, self.col);
   }
 
-  /// Whether anything but the gradient differs.
-  bool differs_from(buffers const& other) const {
-    return param != other.param || momentum != other.momentum || exact != other.exact ||
-           row != other.row || col != other.col || step != other.step;
+  /// Whether a bit of anything but the gradient differs.
+  template <class Other>
+  bool differs_from(buffers<Other, Param, State> const& other) const {
+    return !(same_bits(param, other.param) && same_bits(momentum, other.momentum) &&
+             same_bits(exact, other.exact) && same_bits(row, other.row) &&
+             same_bits(col, other.col) && same_bits(step, other.step));
   }
 };
 
 /// One case, bound: gradients have the type of the parameters, states the compute type.
-template <class Recipe, class Param>
+template <class Recipe, class Param, class Side = side>
 class instance {
  public:
   using state = typename Recipe::compute;
-  /// Rounded parameters take thousands of tiny steps: there threads would only wait for each other.
-  using executor = std::conditional_t<tieropt::storage<Param>::draws, tieropt::serial_executor,
-                                      tieropt::host_executor>;
-  using buffers_type = buffers<Param, state>;
+  using buffers_type = buffers<Side, Param, state>;
 
   /// @pre `data` outlives the instance
-  explicit instance(case_data const& data) : data_(data), held_(data.info().params.size()) {
+  explicit instance(case_data const& data)
+      : data_(data),
+        executor_(side_.template make_executor<Param>()),
+        held_(data.info().params.size()) {
     for (std::size_t i = 0; i < held_.size(); ++i) place(i, tier_indices{});
     auto const plan = std::apply(make_plan, ranges_);
     if (!plan) check(plan.error(), "make_plan");
     plan_.emplace(*plan);
-    workspace_.resize(plan_->workspace_bytes());
+    workspace_ = side_.make_workspace(plan_->workspace_bytes());
     check(tieropt::prepare(executor_, *plan_, workspace_), "prepare");
   }
   instance(instance const&) = delete;
@@ -121,10 +129,11 @@ class instance {
     rebind(tier_indices{});
   }
 
-  /// Takes one step of every parameter that has a gradient.
+  /// Takes one step of every parameter that has a gradient, and waits for it.
   void step(std::vector<tieropt::hyper> const& hypers, std::uint64_t seed) {
     tieropt::step_inputs const inputs{.seed = seed};
     check(tieropt::enqueue(executor_, *plan_, workspace_, hypers, inputs), "enqueue");
+    side_.wait();
   }
 
   /// A copy of all buffers as they are now.
@@ -146,8 +155,8 @@ class instance {
   double update_rms(std::size_t i) { return find_rms(places_[i], tier_indices{}); }
 
   /// Copies without moving the destination, since the plan knows its address.
-  template <class T>
-  static void copy(std::vector<T> const& from, std::vector<T>& to) {
+  template <class From, class To>
+  static void copy(From const& from, To& to) {
     if (from.size() != to.size()) throw library_error("a state has an unexpected shape");
     std::copy(from.begin(), from.end(), to.begin());
   }
@@ -184,7 +193,8 @@ class instance {
     auto const& shape = info(i).shape;
     auto const count = static_cast<std::size_t>(info(i).count());
     buffers_type& b = held_[i];
-    b.param = converted<Param>(data_.initial(info(i)));
+    b.param.resize(count);
+    copy(converted<Param>(data_.initial(info(i))), b.param);
     b.grad.resize(count);
     std::size_t const matrices = shape.size() == 3 ? static_cast<std::size_t>(shape[0]) : 1;
     b.step.resize(Tier::step_scope == tieropt::scope::tensor ? 1 : matrices);
@@ -248,20 +258,23 @@ class instance {
   double find_rms(place_in_plan at, std::index_sequence<Is...>) {
     double rms = 0;
     auto const read = [&](auto range) {
-      if (range == at.tier) rms = *tieropt::update_rms(*plan_, workspace_, range, at.slot);
+      if (range == at.tier) {
+        rms = side_.read(tieropt::update_rms(*plan_, workspace_, range, at.slot));
+      }
     };
     (read(cuda::std::integral_constant<std::size_t, Is>{}), ...);
     return rms;
   }
 
   case_data const& data_;
-  executor executor_;
+  Side side_;
+  typename Side::template executor<Param> executor_;
   std::vector<buffers_type> held_;
   std::vector<place_in_plan> places_;
   std::vector<std::size_t> members_[std::tuple_size_v<tiers>];
   ranges_type ranges_;
   std::optional<plan_type> plan_;
-  std::vector<std::byte> workspace_;
+  std::span<std::byte> workspace_;
 };
 
 }  // namespace golden

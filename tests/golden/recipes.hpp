@@ -6,8 +6,8 @@
 
 #include <tuple>
 
-#include <nlohmann/json.hpp>
-#include <tieropt/tieropt.hpp>
+#include "index.hpp"
+#include "side.hpp"
 
 namespace golden {
 
@@ -38,9 +38,9 @@ struct skewadam {
       .momentum = "exp_avg", .exact = "v", .row = "v_row", .col = "v_col"};
   static constexpr bool has_update_rms = true;
 
-  static std::size_t tier_of(nlohmann::json const& group) {
-    bool const momentum = group.at("use_momentum");
-    bool const factored = group.at("use_factored");
+  static std::size_t tier_of(hyper_group const& group) {
+    bool const momentum = group.at("use_momentum").at(0) != 0;
+    bool const factored = group.at("use_factored").at(0) != 0;
     return (momentum ? 0u : 2u) + (factored ? 0u : 1u);
   }
 };
@@ -53,7 +53,7 @@ struct adamw {
   static constexpr state_names names{.momentum = "exp_avg", .exact = "exp_avg_sq"};
   static constexpr bool has_update_rms = false;
 
-  static std::size_t tier_of(nlohmann::json const&) { return 0; }
+  static std::size_t tier_of(hyper_group const&) { return 0; }
 };
 
 /// The tier of the trainer's AdamW: its decay is rounded to the parameter's type first.
@@ -70,12 +70,12 @@ struct trainer_adamw : adamw<Compute> {
 };
 
 /// The hyperparameters of a group; every recipe above spells them alike.
-inline tieropt::hyper hyper_of(nlohmann::json const& group, double lr) {
+inline tieropt::hyper hyper_of(hyper_group const& group, double lr) {
   return {.lr = lr,
           .beta1 = group.at("betas").at(0),
           .beta2 = group.at("betas").at(1),
-          .eps = group.at("eps"),
-          .weight_decay = group.at("weight_decay")};
+          .eps = group.at("eps").at(0),
+          .weight_decay = group.at("weight_decay").at(0)};
 }
 
 }  // namespace golden

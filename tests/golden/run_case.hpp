@@ -11,6 +11,7 @@
 
 #include "compare.hpp"
 #include "instance.hpp"
+#include "runs.hpp"
 #include "update_checks.hpp"
 
 namespace golden {

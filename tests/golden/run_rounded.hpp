@@ -8,8 +8,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "compare.hpp"
@@ -17,8 +19,6 @@
 #include "run_case.hpp"
 
 namespace golden {
-
-inline constexpr int n_seeds = 4096;
 
 /// The two bf16 values around a number; both are the number itself where it is one.
 struct bf16_neighbours {
@@ -47,8 +47,8 @@ struct bf16_neighbours {
 };
 
 /// Loads what a run of the reference held before step `t`: zeros before the first.
-template <class Recipe, class Param>
-void load_states(instance<Recipe, Param>& run, char const* of, int t) {
+template <class Recipe, class Param, class Side>
+void load_states(instance<Recipe, Param, Side>& run, char const* of, int t) {
   using state = typename Recipe::compute;
   tensor_file const& file = run.data().file();
   for (std::size_t i = 0; i < run.size(); ++i) {
@@ -66,8 +66,8 @@ void load_states(instance<Recipe, Param>& run, char const* of, int t) {
   }
 }
 
-template <class Recipe, class Param>
-void load_params(instance<Recipe, Param>& run, int t, char const* what) {
+template <class Recipe, class Param, class Side>
+void load_params(instance<Recipe, Param, Side>& run, int t, char const* what) {
   for (std::size_t i = 0; i < run.size(); ++i) {
     auto const name = step_name("f32", t, run.info(i), what);
     run.copy(converted<Param>(run.data().file().values(name)), run[i].param);
@@ -137,52 +137,83 @@ class rounding_statistics {
   int count_ = 0;
 };
 
-/// The rounded step itself, from `p_in`, decay and all.
+/// Runs every step of a bf16-parameter case alone, up to what gets rounded.
 template <class Recipe>
-void compare_rounded(instance<Recipe, tieropt::bf16>& run, int t, scoreboard& board) {
-  case_data const& data = board.data();
-  std::vector<rounding_statistics> statistics;
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    statistics.emplace_back(data.file().values(step_name("f64", t, run.info(i), "p_pre")),
-                            board.tol("p_pre").atol);
-  }
-  run.load_gradients(t);
-  load_states(run, "f32", t);
-  load_params(run, t, "p_in");
-  auto const start = run.saved();
-  auto const hypers = hypers_at(data, t);
-  for (int seed = 0; seed < n_seeds; ++seed) {
-    run.restore(start);
-    run.step(hypers, static_cast<std::uint64_t>(seed));
-    for (std::size_t i = 0; i < run.size(); ++i) {
-      statistics[i].take(widened(run[i].param));
-    }
-    if (seed == 0) compare_states(run, t, board);
-  }
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    std::string const name = step_name("f64", t, run.info(i), "p_pre");
-    for (std::size_t e = 0; e < statistics[i].size(); ++e) {
-      board.record(statistics[i].mean(e), "mean of " + name, e, "p_pre (mean)");
-    }
-    auto const& strays = statistics[i].strays();
-    if (strays.empty()) continue;
-    board.fail(name + ": " + std::to_string(strays.size()) + " elements, the first " +
-               std::to_string(*strays.begin()) + ", went to no bf16 neighbour");
-  }
-}
-
-/// Runs every step of a bf16-parameter case alone. In double only what gets rounded is compared:
-/// rounding takes place in float32 and was checked there.
-template <class Recipe>
-void run_rounded(scoreboard& board) {
+void run_unrounded(scoreboard& board) {
   case_data const& data = board.data();
   update_checks<Recipe, typename Recipe::compute> updates(data);
-  instance<Recipe, typename Recipe::compute> exact(data);
-  for (int t = 1; t <= data.info().steps; ++t) compare_unrounded(exact, t, board, updates);
+  instance<Recipe, typename Recipe::compute> run(data);
+  for (int t = 1; t <= data.info().steps; ++t) compare_unrounded(run, t, board, updates);
   updates.compare_traces(board);
-  if constexpr (std::is_same_v<typename Recipe::compute, float>) {
-    instance<Recipe, tieropt::bf16> rounded(data);
-    for (int t = 1; t <= data.info().steps; ++t) compare_rounded(rounded, t, board);
+}
+
+/// Takes one rounded step again and again, each time with another seed.
+template <class Recipe, class Side>
+class redrawn_step {
+ public:
+  using instance_type = instance<Recipe, tieropt::bf16, Side>;
+
+  explicit redrawn_step(case_data const& data) : run_(data) {}
+
+  /// Makes `draw` start from `p_in` and the states before step `t`.
+  void load(int t) {
+    run_.load_gradients(t);
+    load_states(run_, "f32", t);
+    load_params(run_, t, "p_in");
+    start_ = run_.saved();
+    hypers_ = hypers_at(run_.data(), t);
+  }
+  instance_type& draw(int seed) {
+    run_.restore(start_);
+    run_.step(hypers_, static_cast<std::uint64_t>(seed));
+    return run_;
+  }
+
+ private:
+  instance_type run_;
+  std::vector<typename instance_type::buffers_type> start_;
+  std::vector<tieropt::hyper> hypers_;
+};
+
+/// The rounded step itself, from `p_in`, decay and all. On a device each draw must have the bits
+/// of the host's.
+template <class Recipe>
+void run_rounded(scoreboard& board, int n_seeds) {
+  case_data const& data = board.data();
+  redrawn_step<Recipe, side> step(data);
+  std::optional<redrawn_step<Recipe, host_side>> host_step;
+  if (!std::is_same_v<side, host_side>) host_step.emplace(data);
+  for (int t = 1; t <= data.info().steps; ++t) {
+    step.load(t);
+    if (host_step) host_step->load(t);
+    std::vector<rounding_statistics> statistics;
+    for (param_info const& p : data.info().params) {
+      statistics.emplace_back(data.file().values(step_name("f64", t, p, "p_pre")),
+                              board.tol("p_pre").atol);
+    }
+    for (int seed = 0; seed < n_seeds; ++seed) {
+      auto& run = step.draw(seed);
+      for (std::size_t i = 0; i < run.size(); ++i) statistics[i].take(widened(run[i].param));
+      if (seed == 0) compare_states(run, t, board);
+      if (!host_step) continue;
+      auto const& host_run = host_step->draw(seed);
+      for (std::size_t i = 0; i < run.size(); ++i) {
+        if (run[i].differs_from(host_run[i])) {
+          board.fail(step_name("bf16", t, run.info(i), "p") + " with seed " + std::to_string(seed) +
+                     " has not the host's bits");
+        }
+      }
+    }
+    for (std::size_t i = 0; i < statistics.size(); ++i) {
+      std::string const name = step_name("f64", t, data.info().params[i], "p_pre");
+      for (std::size_t e = 0; n_seeds >= enough_seeds && e < statistics[i].size(); ++e) {
+        board.record(statistics[i].mean(e), "mean of " + name, e, "p_pre (mean)");
+      }
+      auto const& strays = statistics[i].strays();
+      if (strays.empty()) continue;
+      board.fail(name + ": " + std::to_string(strays.size()) + " elements, the first " +
+                 std::to_string(*strays.begin()) + ", went to no bf16 neighbour");
+    }
   }
 }
 

@@ -8,14 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 namespace golden {
 
@@ -32,22 +29,6 @@ struct tensor {
   std::vector<std::int64_t> shape;
   std::span<std::byte const> bytes;
 };
-
-/// Reads a whole file, or says why it cannot.
-inline std::string read_file(std::string const& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw input_error(path + ": cannot be opened");
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) throw input_error(path + ": cannot be read");
-  return text;
-}
-
-/// Parses JSON text that came from `path`; `{}` braces would wrap the value in an array, hence `=`.
-inline nlohmann::json parse_json(std::string_view text, std::string const& path) {
-  nlohmann::json value = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
-  if (value.is_discarded()) throw input_error(path + ": is not valid JSON");
-  return value;
-}
 
 namespace safetensors {
 
@@ -70,13 +51,7 @@ T read(std::byte const* p) {
 /// A container in memory. Names that it lacks are an `input_error`, unless asked with `find`.
 class tensor_file {
  public:
-  explicit tensor_file(std::string path) : path_(std::move(path)), content_(read_file(path_)) {
-    try {
-      parse();
-    } catch (nlohmann::json::exception const& e) {
-      throw input_error(path_ + ": the header is not as expected: " + e.what());
-    }
-  }
+  explicit tensor_file(std::string path);
   tensor_file(tensor_file const&) = delete;
   tensor_file& operator=(tensor_file const&) = delete;
 
@@ -121,39 +96,6 @@ class tensor_file {
   }
 
  private:
-  void parse() {
-    std::span<std::byte const> const all = std::as_bytes(std::span(content_));
-    if (all.size() < 8) throw input_error(path_ + ": is truncated (no header length)");
-    auto const header = safetensors::read<std::uint64_t>(all.data());
-    if (header > all.size() - 8) throw input_error(path_ + ": is truncated within its header");
-    auto const data = all.subspan(8 + header);
-    auto const json = parse_json(std::string_view(content_).substr(8, header), path_);
-    for (auto const& [name, entry] : json.items()) {
-      if (name != "__metadata__") tensors_.emplace(name, parse_entry(name, entry, data));
-    }
-  }
-
-  tensor parse_entry(std::string const& name, nlohmann::json const& entry,
-                     std::span<std::byte const> data) const {
-    tensor t{.dtype = entry.at("dtype"), .shape = entry.at("shape"), .bytes = {}};
-    auto const offsets = entry.at("data_offsets").get<std::array<std::uint64_t, 2>>();
-    std::uint64_t expected = safetensors::element_bytes(t.dtype);
-    if (expected == 0) throw input_error(path_ + ": " + name + " has unknown type " + t.dtype);
-    for (std::int64_t const extent : t.shape) {
-      if (extent < 0 || __builtin_mul_overflow(expected, extent, &expected)) {
-        throw input_error(path_ + ": " + name + " has an impossible shape");
-      }
-    }
-    if (offsets[0] > offsets[1] || offsets[1] > data.size()) {
-      throw input_error(path_ + ": is truncated, " + name + " reaches beyond its end");
-    }
-    if (offsets[1] - offsets[0] != expected) {
-      throw input_error(path_ + ": the bytes of " + name + " do not fit its shape");
-    }
-    t.bytes = data.subspan(offsets[0], expected);
-    return t;
-  }
-
   std::string path_;
   std::string content_;
   std::map<std::string, tensor> tensors_;

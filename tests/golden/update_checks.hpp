@@ -48,7 +48,7 @@ class update_checks {
       : data_(data),
         traces_(data.info().params.size(),
                 std::vector<double>(static_cast<std::size_t>(data.info().steps), NAN)) {
-    if (Recipe::has_update_rms) probe_.emplace(data);
+    if constexpr (Recipe::has_update_rms) probe_.emplace(data);
   }
 
   /// Call where `run` stands before step `t`, with the step's gradients loaded.
@@ -80,10 +80,11 @@ class update_checks {
 
   /// Compares the traces, NaN where there was no gradient.
   void compare_traces(scoreboard& board) const {
-    if (!Recipe::has_update_rms) return;
-    for (std::size_t i = 0; i < traces_.size(); ++i) {
-      std::string const name = "f64/trace/" + data_.info().params[i].name + "/update_rms";
-      board.elements(name, "trace.update_rms", traces_[i], board.tol("trace.update_rms"));
+    if constexpr (Recipe::has_update_rms) {
+      for (std::size_t i = 0; i < traces_.size(); ++i) {
+        std::string const name = "f64/trace/" + data_.info().params[i].name + "/update_rms";
+        board.elements(name, "trace.update_rms", traces_[i], board.tol("trace.update_rms"));
+      }
     }
   }
 

@@ -1,0 +1,6 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "golden/run_rounded.hpp"
+
+template void golden::run_rounded<golden::skewadam<float>>(scoreboard&, int);
