@@ -3,8 +3,8 @@
 /// @file
 /// One tensor of one tier on the device: a step of the library, and the same step by hand.
 ///
-/// TIEROPT_BENCH_TIER names the tier: experts, backbone or adamw. A program holds one, so that a
-/// change of a kernel recompiles little.
+/// TIEROPT_BENCH_TIER names the tier: experts, backbone, adamw or router. A program holds one, so
+/// that a change of a kernel recompiles little.
 #pragma once
 
 #include <tieropt/tieropt.cuh>
@@ -31,6 +31,7 @@ using tieropt::uint64_t;
 struct experts : tieropt::skewadam::corrected::experts {};
 struct backbone : tieropt::skewadam::corrected::backbone {};
 struct adamw : tieropt::adamw::tensor {};
+struct router : tieropt::skewadam::corrected::router {};
 /// A tier with one of the roundings. @tparam Tier a tier @tparam Rounding a rounding
 template <class Tier, class Rounding>
 struct rounded : Tier {
@@ -46,18 +47,27 @@ inline void demand(bool holds, char const* what) {
 /// Ends the program when the runtime fails. @param[in] error what a call returned
 inline void demand(cudaError_t error) { demand(error == cudaSuccess, cudaGetErrorString(error)); }
 
-/// A piece of device memory. @tparam T element type
+/// Where buffers lie.
+enum class place {
+  device,  ///< device memory
+  both     ///< memory that the host also reaches
+};
+
+/// A piece of memory that the device reaches. @tparam T element type
 template <class T>
 class buffer {
  public:
-  /// @param[in] count elements, all zero
-  explicit buffer(int64_t count) : count_{count} {
-    demand(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()));
+  /// @param[in] count elements, all zero @param[in] where they lie
+  explicit buffer(int64_t count, place where = place::device) : count_{count} {
+    auto** const data = reinterpret_cast<void**>(&data_);
+    demand(where == place::both ? cudaMallocManaged(data, bytes()) : cudaMalloc(data, bytes()));
     demand(cudaMemset(data_, 0, bytes()));
+    demand(cudaDeviceSynchronize());
   }
-  /// @param[in] host what it starts with
-  explicit buffer(std::vector<T> const& host) : buffer{static_cast<int64_t>(host.size())} {
-    upload(host);
+  /// @param[in] host what it starts with @param[in] where it lies
+  buffer(std::vector<T> const& host, place where)
+      : buffer{static_cast<int64_t>(host.size()), where} {
+    demand(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
   }
   buffer(buffer const&) = delete;
   ~buffer() { cudaFree(data_); }
@@ -65,10 +75,6 @@ class buffer {
   T* data() const { return data_; }
   /// @return bytes allocated
   size_t bytes() const { return static_cast<size_t>(count_ > 0 ? count_ : 1) * sizeof(T); }
-  /// @param[in] host of the same size
-  void upload(std::vector<T> const& host) {
-    demand(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-  }
   /// Whether two buffers hold the same bits. @param[in] that of the same size @return true if so
   bool equals(buffer const& that) const {
     std::vector<char> a(bytes()), b(bytes());
@@ -106,8 +112,8 @@ struct buffers {
   template <class T, class F>
   static std::vector<T> filled(int64_t n, F f) {
     std::vector<T> v(static_cast<size_t>(n));
-    for (int64_t i = 0; i < n; ++i)
-      v[static_cast<size_t>(i)] = tieropt::storage<T>::nearest(f(uint64_t(i)));
+#pragma omp parallel for
+    for (int64_t i = 0; i < n; ++i) v[i] = tieropt::storage<T>::nearest(f(uint64_t(i)));
     return v;
   }
   static float positive(uint64_t i) { return 1e-3f * (1.5f + uniform(i)); }
@@ -118,16 +124,19 @@ struct buffers {
   buffer<float> row, col;         ///< (E, R), (E, C), or empty
   buffer<int64_t> step;           ///< (E)
 
-  explicit buffers(shape const& of)
+  /// @param[in] of extents @param[in] where they lie
+  explicit buffers(shape const& of, place where = place::device)
       : s{of},
-        param{filled<bf16>(s.size(), [](uint64_t i) { return uniform(i); })},
-        grad{filled<bf16>(s.size(), [](uint64_t i) { return 0.01f * uniform(i + 0x100000000u); })},
+        param{filled<bf16>(s.size(), [](uint64_t i) { return uniform(i); }), where},
+        grad{filled<bf16>(s.size(), [](uint64_t i) { return 0.01f * uniform(i + 0x100000000u); }),
+             where},
         momentum{filled<float>(keeps ? s.size() : 0,
-                               [](uint64_t i) { return 0.01f * uniform(i + 0x200000000u); })},
-        exact{filled<float>(factored ? 0 : s.size(), positive)},
-        row{filled<float>(factored ? s.E * s.R : 0, positive)},
-        col{filled<float>(factored ? s.E * s.C : 0, positive)},
-        step{std::vector<int64_t>(static_cast<size_t>(s.E), 3)} {}
+                               [](uint64_t i) { return 0.01f * uniform(i + 0x200000000u); }),
+                 where},
+        exact{filled<float>(factored ? 0 : s.size(), positive), where},
+        row{filled<float>(factored ? s.E * s.R : 0, positive), where},
+        col{filled<float>(factored ? s.E * s.C : 0, positive), where},
+        step{std::vector<int64_t>(static_cast<size_t>(s.E), 3), where} {}
 
   /// Names the first buffer that differs. @param[in] that buffers @return null if none does
   char const* differs(buffers const& that) const {
@@ -151,21 +160,24 @@ class library_step {
   using policy = tieropt::tier_policy<Tier>;
 
  public:
-  /// @param[in] b buffers that outlive this @param[in] how schedule @param[in] stream to prepare on
-  library_step(buffers<Tier> const& b, tieropt::schedule how, cudaStream_t stream)
+  /// @tparam X an executor @param[in] b buffers that outlive this @param[in] how schedule
+  /// @param[in] x the executor @param[in] where the workspace lies
+  template <tieropt::executor X>
+  library_step(buffers<Tier> const& b, tieropt::schedule how, X const& x,
+               place where = place::device)
       : tensors_{bind(b)},
         plan_{*tieropt::make_plan<policy>(how, tensors_)},
-        memory_{static_cast<int64_t>(plan_.workspace_bytes())} {
-    auto const status = tieropt::prepare(tieropt::cuda_executor{stream}, plan_, workspace());
+        memory_{static_cast<int64_t>(plan_.workspace_bytes()), where} {
+    auto const status = tieropt::prepare(x, plan_, workspace());
     demand(static_cast<bool>(status), message(status));
   }
   library_step(library_step const&) = delete;
 
-  /// One step. @param[in] stream the stream
-  void operator()(cudaStream_t stream) {
+  /// One step. @tparam X an executor @param[in] x the executor
+  template <tieropt::executor X>
+  void operator()(X const& x) const {
     tieropt::hyper const h[] = {hypers};
-    auto const status =
-        tieropt::enqueue(tieropt::cuda_executor{stream}, plan_, workspace(), h, {.seed = seed});
+    auto const status = tieropt::enqueue(x, plan_, workspace(), h, {.seed = seed});
     demand(static_cast<bool>(status), message(status));
   }
   /// @return the plan
@@ -196,49 +208,56 @@ class library_step {
   buffer<std::byte> memory_;
 };
 
-/// The same step by hand. @tparam Tier a tier
+/// The same step by hand, matrix by matrix. @tparam Tier a tier
 template <class Tier>
 class hand_step {
   static constexpr bool keeps = buffers<Tier>::keeps, factored = buffers<Tier>::factored;
   static constexpr bool stochastic = Tier::rounding::stochastic;
 
  public:
-  /// Whether the hand-written kernels know a shape. @param[in] s shape @return true if so
+  /// Whether there are kernels for a tier and shape. @param[in] s shape @return true if so
   static bool knows(shape const& s) {
-    return s.E == 1 && s.R % 128 == 0 && s.R <= 8192 && s.C % 1024 == 0 && s.C <= 65536;
+    return (factored || !Tier::clip::measures) && s.R % 128 == 0 && s.R <= 8192 &&
+           s.C % 1024 == 0 && s.C <= 65536;
   }
   /// @param[in] b buffers that outlive this @pre knows(b.s)
   explicit hand_step(buffers<Tier> const& b)
-      : scratch_{b.s.R * (b.s.C / 1024 + 1) + b.s.C * (b.s.R / 128 + 1) + b.s.size() / 131072 + 1},
-        t_{.R = b.s.R,
-           .C = b.s.C,
-           .param = reinterpret_cast<uint16_t*>(b.param.data()),
-           .grad = reinterpret_cast<uint16_t const*>(b.grad.data()),
-           .momentum = b.momentum.data(),
-           .exact = b.exact.data(),
-           .row = b.row.data(),
-           .col = b.col.data()} {
-    float* next = scratch_.data();
-    auto const take = [&](int64_t n) { return std::exchange(next, next + n); };
-    t_.col_value = take(t_.C);
-    t_.col_part = take(t_.C * (t_.R / 128));
-    t_.row_value = take(t_.R);
-    t_.row_part = take(t_.R * (t_.C / 1024));
-    t_.norm_part = take(t_.tiles());
-    t_.factor = take(1);
-  }
+      : b_{b}, scratch_{b.s.R * (b.s.C / 1024 + 1) + b.s.C * (b.s.R / 128 + 2)} {}
   /// One step. @param[in] k its number, from 1 @param[in] stream the stream
   void operator()(int64_t k, cudaStream_t stream) const {
-    hand::scalars const s = derive(k);
-    if constexpr (factored) {
-      hand::factored_step<keeps, stochastic>(t_, s, stream);
-    } else {
-      hand::adamw_step<stochastic>(t_, s, stream);
+    hand::scalars s = derive(k);
+    for (int64_t e = 0; e < b_.s.E; ++e) {
+      hand::matrix const m = matrix(e);
+      s.first_pair = static_cast<uint32_t>(e * m.R * m.C / 2);
+      if constexpr (factored) {
+        hand::factored_step<keeps, stochastic>(m, s, stream);
+      } else {
+        hand::adamw_step<stochastic>(m, s, stream);
+      }
     }
     demand(cudaGetLastError());
   }
 
  private:
+  hand::matrix matrix(int64_t e) const {
+    int64_t const R = b_.s.R, C = b_.s.C, first = e * R * C;
+    float* next = scratch_.data();
+    auto const take = [&](int64_t n) { return std::exchange(next, next + n); };
+    hand::matrix m{.R = R, .C = C};
+    m.param = reinterpret_cast<hand::uint16_t*>(b_.param.data()) + first;
+    m.grad = reinterpret_cast<hand::uint16_t const*>(b_.grad.data()) + first;
+    m.momentum = b_.momentum.data() + (keeps ? first : 0);
+    m.exact = b_.exact.data() + (factored ? 0 : first);
+    m.row = b_.row.data() + (factored ? e * R : 0);
+    m.col = b_.col.data() + (factored ? e * C : 0);
+    m.col_value = take(C);
+    m.col_part = take(C * (R / 128));
+    m.row_value = take(R);
+    m.row_part = take(R * (C / 1024));
+    m.norm_part = take(m.tiles());
+    m.factor = take(1);
+    return m;
+  }
   static hand::scalars derive(int64_t k) {
     tieropt::hyper const& h = hypers;
     double const left1 = 1 - tieropt::power(h.beta1, k), left2 = 1 - tieropt::power(h.beta2, k);
@@ -258,11 +277,12 @@ class hand_step {
             .lr = f(h.lr),
             .decay = f(1 - h.lr * h.weight_decay),
             .key0 = static_cast<uint32_t>(key),
-            .key1 = static_cast<uint32_t>(key >> 32)};
+            .key1 = static_cast<uint32_t>(key >> 32),
+            .first_pair = 0};
   }
 
+  buffers<Tier> const& b_;
   buffer<float> scratch_;
-  hand::matrix t_;
 };
 
 /// The schedule of a command line. @param[in] cache_bytes 0 for streaming @return the schedule

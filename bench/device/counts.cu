@@ -16,9 +16,10 @@ void run(shape const& s, int64_t cache_bytes, int64_t evict_bytes) {
   auto const cool = [&] { evict<<<64, 256>>>(other.data(), packs, nullptr); };
 
   buffers<Tier> ours{s};
-  library_step<Tier> step{ours, schedule_of(cache_bytes), nullptr};
+  tieropt::cuda_executor const executor{nullptr};
+  library_step<Tier> const step{ours, schedule_of(cache_bytes), executor};
   cool();
-  step(nullptr);
+  step(executor);
   demand(cudaDeviceSynchronize());
   if (!hand_step<Tier>::knows(s)) {
     std::printf("%d launches, no hand-written kernels for this shape\n",

@@ -37,6 +37,7 @@ struct scalars {
   float lr;                ///< learning rate
   float decay;             ///< 1 - lr weight_decay
   uint32_t key0, key1;     ///< of the rounding bits
+  uint32_t first_pair;     ///< half the index of the matrix's first element in its tensor
 };
 
 /// Buffers of one matrix; those that a tier does not use are null.
@@ -106,9 +107,9 @@ __device__ __forceinline__ void round(uint32_t (&w)[N / 2], float const (&x)[N],
                                       uint32_t first) {
 #pragma unroll
   for (uint32_t i = 0; i < N / 2; ++i) {
-    w[i] = Stochastic
-               ? stochastic(x[2 * i], x[2 * i + 1], tieropt::mix32(first / 2 + i, s.key0, s.key1))
-               : nearest(x[2 * i], x[2 * i + 1]);
+    w[i] = Stochastic ? stochastic(x[2 * i], x[2 * i + 1],
+                                   tieropt::mix32(s.first_pair + first / 2 + i, s.key0, s.key1))
+                      : nearest(x[2 * i], x[2 * i + 1]);
   }
 }
 
