@@ -1,32 +1,27 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
-// The laws of the block concept on the device: the same bodies on the host give the same bits.
+/// @file
+/// The laws of the block concept on the device: the same bodies on the host give the same bits.
 
 #include <tieropt/block/host_block.hpp>
 #include <tieropt/executor/cuda_executor.cuh>
 #include <tieropt/precision/random.hpp>
 
-#include "buffer.cuh"
+#include "device/buffer.cuh"
+#include "support/own_parts.hpp"
 
 using namespace device_test;
+using testing::framework_bf16;
 using tieropt::int64_t;
 using tieropt::strip;
 using tieropt::uint16_t;
 using tieropt::uint32_t;
 using tieropt::uint64_t;
 
-// A framework's own bfloat16, which takes the library's codec.
-struct framework_bf16 {
-  unsigned short bits;
-};
 // One that rounds in its own way: towards zero.
 struct truncated_bf16 {
   unsigned short bits;
 };
-
-template <>
-struct tieropt::storage<framework_bf16>
-    : tieropt::storage_16<framework_bf16, tieropt::bf16_format> {};
 
 template <>
 struct tieropt::storage<truncated_bf16>
@@ -355,83 +350,33 @@ void test_shared() {
   }
 }
 
-// ---- executor -----------------------------------------------------------------------------------
-
-struct huge_body {
-  using storage = char[1 << 20];  // no device has that much
-  static constexpr tieropt::tuning tune{};
-  template <class Block>
-  TIEROPT_HOST_DEVICE void operator()(Block const&) const {}
-};
-
-void test_executor() {
-  using tieropt::errc;
-  results.about("executor");
-  cudaStream_t stream = nullptr;
-  demand(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  tieropt::cuda_executor const executor{stream};
-  static_assert(tieropt::executor<tieropt::cuda_executor>);
-  static_assert(tieropt::thread_block<tieropt::device_block<8, 8>>);
-  static_assert(tieropt::thread_block<tieropt::host_block<8>>);
-
-  results.expect(bool(executor.launch(0, tieropt::empty_body{})), "zero blocks are fine");
-  results.expect(bool(executor.launch(3, tieropt::empty_body{})), "an empty body runs");
-  results.expect(executor.launch(int64_t{1} << 31, tieropt::empty_body{}).code == errc::too_large,
-                 "more blocks than a grid has are refused");
-  tieropt::status const huge = executor.launch(1, huge_body{});
-  results.expect(huge.code == errc::device && huge.native != 0, "the runtime's errors come back");
-  cudaGetLastError();
-
-  std::vector<int> from(100000, 42);
-  device_buffer<int> const to{from.size()};
-  results.expect(bool(executor.upload(to.data(), from.data(), from.size() * sizeof(int))),
-                 "upload");
-  std::vector<int> const expected = from;
-  for (int& x : from) x = 0;
-  demand(cudaStreamSynchronize(stream));
-  results.equal_bits(expected, to.download(), "the source may change after an upload");
-  results.expect(bool(executor.upload(to.data(), from.data(), 0)), "nothing to upload");
-
-  // What others left behind is neither reported nor cleared.
-  cudaSetDevice(1000);
-  results.expect(bool(executor.launch(1, tieropt::empty_body{})), "an old error is not reported");
-  results.expect(cudaGetLastError() == cudaErrorInvalidDevice, "an old error is not cleared");
-
-  cudaGraph_t graph = nullptr;
-  demand(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
-  results.expect(executor.upload(to.data(), from.data(), 4).code == errc::capturing,
-                 "an upload is refused while the stream captures");
-  results.expect(bool(executor.launch(2, tieropt::empty_body{})), "a launch is captured");
-  results.expect(bool(executor.launch(2, shared_body<8, 1024>{nullptr, nullptr, 0})),
-                 "a launch with much shared memory is captured");
-  demand(cudaStreamEndCapture(stream, &graph));
-  std::size_t nodes = 0;
-  demand(cudaGraphGetNodes(graph, nullptr, &nodes));
-  results.expect(nodes == 2, "nothing else was captured");
-  demand(cudaGraphDestroy(graph));
-  demand(cudaStreamDestroy(stream));
-}
-
 }  // namespace
 
-int main() {
+TEST_CASE("sums, roots and draws of a group have the host's bits", "[block]") {
   test_collectives<float, 8>();
   test_collectives<float, 4>();
   test_collectives<float, 2>();
   test_collectives<float, 1>();
   test_collectives<double, 8>();
+}
+
+TEST_CASE("tiles of every type and width have the host's bits", "[block]") {
   test_tiles_of_all_types<8>();
   test_tiles_of_all_types<4>();
-  test_tiles<framework_bf16, float, 8>("a framework's bfloat16");
-  test_tiles<truncated_bf16, float, 8>("bfloat16 that truncates");
   test_tiles<tieropt::bf16, float, 2>("bf16");
   test_tiles<tieropt::bf16, float, 1>("bf16");
   test_tiles<tieropt::bf16, double, 8>("bf16");
   test_tiles<tieropt::fp16, double, 8>("fp16");
   test_tiles<float, double, 8>("float");
   test_tiles<double, float, 8>("double");
+}
+
+TEST_CASE("tiles of a framework's types have the host's bits", "[block]") {
+  test_tiles<framework_bf16, float, 8>("a framework's bfloat16");
+  test_tiles<truncated_bf16, float, 8>("bfloat16 that truncates");
+}
+
+TEST_CASE("a block's storage is shared", "[block]") {
   test_shared<1, 256>();
   test_shared<8, 1024>();
-  test_executor();
-  return results.finish();
 }

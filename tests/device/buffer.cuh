@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Device copies of host vectors, and a count of what held. Support of the device programs.
+/// Device copies of host vectors, and checks of their bits.
 #pragma once
+
+#include "support/catch.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -18,7 +20,7 @@ namespace device_test {
 /// @param[in] error what a call of the runtime returned
 inline void demand(cudaError_t error) {
   if (error == cudaSuccess) return;
-  std::printf("failed: %s\n", cudaGetErrorString(error));
+  std::fprintf(stderr, "CUDA: %s\n", cudaGetErrorString(error));
   std::exit(1);
 }
 
@@ -64,21 +66,21 @@ std::size_t first_difference(std::vector<T> const& a, std::vector<T> const& b) {
   return i;
 }
 
-/// Counts checks and says which failed.
+/// Checks, with what they are about.
 class checks {
  public:
   /// @param[in] holds whether it does @param[in] what a sentence
-  void expect(bool holds, char const* what) {
-    ++(holds ? passed_ : failed_);
-    if (!holds) std::printf("FAILED %s: %s\n", context_, what);
+  void expect(bool holds, char const* what) const {
+    INFO(context_ << ": " << what);
+    CHECK(holds);
   }
   /// @tparam T element type @param[in] host expected @param[in] device found, of the same size
   /// @param[in] what names the array
   template <class T>
-  void equal_bits(std::vector<T> const& host, std::vector<T> const& device, char const* what) {
-    std::size_t const at = first_difference(host, device);
-    expect(at == host.size(), what);
-    if (at != host.size()) std::printf("  element %zu of %zu differs\n", at, host.size());
+  void equal_bits(std::vector<T> const& host, std::vector<T> const& device,
+                  char const* what) const {
+    INFO(context_ << ": " << what << ", the first index that differs");
+    CHECK(first_difference(host, device) == host.size());
   }
   /// Names what the next checks are about. @tparam Values printf arguments
   /// @param[in] format printf format @param[in] values its values
@@ -86,14 +88,8 @@ class checks {
   void about(char const* format, Values... values) {
     std::snprintf(context_, sizeof context_, format, values...);
   }
-  /// Prints the counts. @return the program's exit status
-  int finish() const {
-    std::printf("%d passed, %d failed\n", passed_, failed_);
-    return failed_ == 0 && passed_ > 0 ? 0 : 1;
-  }
 
  private:
-  int passed_ = 0, failed_ = 0;
   char context_[200] = "";
 };
 

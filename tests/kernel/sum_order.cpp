@@ -5,6 +5,7 @@
 
 #include "support/catch.hpp"
 #include "support/model.hpp"
+#include "support/own_parts.hpp"
 
 #include <cmath>
 #include <functional>
@@ -12,17 +13,8 @@
 
 namespace {
 
-// Blending keeps the last mean alone (beta2 = 0), and eps adds nothing to the squares.
-struct factored_means : tieropt::tier {
-  using variance = tieropt::factored_variance<float>;
-  using eps = tieropt::added_eps;
-  using clip = tieropt::no_clip;
-};
-// With eps = 1 the denominator is 1 for gradients below 1: the update is the gradient.
-struct plain_norm : tieropt::tier {
-  using eps = tieropt::floored_eps;
-  using clip = tieropt::rms_clip<tieropt::scope::tensor>;
-};
+using testing::factored_means;
+using testing::plain_norm;
 
 /// The balanced tree of neighbours: ((0 1) (2 3)) ...; the last one of an odd level waits.
 float tree(std::vector<float> level) {
@@ -67,7 +59,7 @@ float column_sum(int64_t n, std::function<float(float, int64_t)> const& add) {
 template <class Tier>
 void run(testing::model<Tier, float>& m, double eps) {
   m.hyper = {.lr = 0, .beta2 = 0, .eps = eps};
-  REQUIRE(m.run(tieropt::serial_executor{}, 1) == "");
+  REQUIRE(m.run(testing::executor{}, 1) == "");
 }
 
 }  // namespace
@@ -115,8 +107,8 @@ TEST_CASE("the norm of the update is added in the documented order", "[sums]") {
     std::vector one{t.whole()};
     auto const plan = tieropt::make_plan<tieropt::tier_policy<plain_norm>>(one);
     REQUIRE(plan.has_value());
+    testing::executor const x;
     testing::scratch workspace{plan->workspace_bytes()};
-    tieropt::serial_executor const x;
     REQUIRE(tieropt::prepare(x, *plan, workspace));
     tieropt::hyper const hypers[] = {{.lr = 0, .beta2 = 0, .eps = 1}};
     REQUIRE(tieropt::enqueue(x, *plan, workspace, hypers, {}));
@@ -146,6 +138,6 @@ TEST_CASE("the norm of the update is added in the documented order", "[sums]") {
     auto const* rms =
         tieropt::update_rms(*plan, workspace, cuda::std::integral_constant<std::size_t, 0>{}, 0);
     INFO("E " << E << " R " << R << " C " << C);
-    CHECK(*rms == want);
+    CHECK(testing::read(rms) == want);
   }
 }

@@ -5,49 +5,18 @@
 
 #include "support/catch.hpp"
 #include "support/model.hpp"
+#include "support/own_parts.hpp"
 
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
-namespace {
-
-/// A framework's own bfloat16.
-struct framework_bf16 {
-  std::uint16_t bits;
-};
-
-/// The sign of an average: not what is stored, so that it is recalled.
-struct sign_momentum {
-  using state_type = float;
-  template <class T>
-  T operator()(T& m, T g, tieropt::step_scalars<T> const& s) const {
-    m = tieropt::fma(s.beta1, m, tieropt::mul(s.one_minus_beta1, g));
-    return recall(m, s);
-  }
-  template <class T>
-  T recall(T m, tieropt::step_scalars<T> const&) const {
-    return m < T(0) ? T(-1) : m > T(0) ? T(1) : T(0);
-  }
-};
-
-struct signs : tieropt::tier {
-  using momentum = sign_momentum;
-  using eps = tieropt::floored_eps;
-};
-
-}  // namespace
-
-template <>
-struct tieropt::storage<framework_bf16>
-    : tieropt::storage_16<framework_bf16, tieropt::bf16_format> {};
-
 TEST_CASE("a momentum of a user's own is measured and applied alike", "[custom]") {
   // eps = 1 floors the denominator to 1: the update is the sign, its RMS at most 1.
-  testing::model<signs, float> m{{{9, 11}, {5}}};
+  testing::model<testing::signs, float> m{{{9, 11}, {5}}};
   m.hyper = {.lr = 0.25, .beta1 = 0.5, .beta2 = 0, .eps = 1};
   auto const before = m;
-  REQUIRE(m.run(tieropt::serial_executor{}, 2) == "");
+  REQUIRE(m.run(testing::executor{}, 2) == "");
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     auto t = before.tensors[i];
     std::vector<float> momentum(static_cast<std::size_t>(t.param.size()));
@@ -69,6 +38,7 @@ TEST_CASE("a momentum of a user's own is measured and applied alike", "[custom]"
 
 TEST_CASE("a 16-bit type of a framework rounds like the library's", "[custom]") {
   using tier = tieropt::skewadam::corrected::experts;
+  using testing::framework_bf16;
   testing::owned_tensor<tier, tieropt::bf16, tieropt::bf16> ours{{2, 7, 9}, 3},
       theirs{{2, 7, 9}, 3};
   ours.new_gradient(0);
@@ -81,7 +51,7 @@ TEST_CASE("a 16-bit type of a framework rounds like the library's", "[custom]") 
   own[0].variance = b.variance;
   own[0].step = b.step;
   own[0].key = b.key;
-  tieropt::serial_executor const x;
+  testing::executor const x;
   REQUIRE(testing::step_of<tier>(x, mine, {.lr = 0.1}, {.seed = 2}) == "");
   REQUIRE(testing::step_of<tier>(x, own, {.lr = 0.1}, {.seed = 2}) == "");
   CHECK(ours.difference(theirs) == "");

@@ -13,7 +13,7 @@ using experts = tieropt::skewadam::corrected::experts;
 using router = tieropt::skewadam::corrected::router;
 using tieropt::bf16;
 
-tieropt::serial_executor const executor;
+testing::executor const executor;
 
 /// A hundred tensors, most of them small, some empty, some wider than a tile.
 std::vector<std::vector<int64_t>> hundred() {
@@ -101,7 +101,7 @@ TEST_CASE("shards of rows round like the whole tensor", "[invariance]") {
   REQUIRE(whole.run(executor, 1) == "");
   auto& t = sharded.tensors[0];
   t.new_gradient(0);
-  std::vector<int64_t> steps(4, 0);
+  testing::vector<int64_t> steps(4, 0);
   std::vector<tieropt::bound_tensor<tier, bf16, float>> shards;
   int64_t const cuts[] = {0, 1, 8, 15, 29};
   for (std::size_t i = 0; i < 4; ++i) {
@@ -120,7 +120,7 @@ TEST_CASE("pieces of a vector round like the whole vector", "[invariance]") {
   REQUIRE(whole.run(executor, 1) == "");
   auto& t = pieces.tensors[0];
   t.new_gradient(0);
-  std::vector<int64_t> steps(5, 0);
+  testing::vector<int64_t> steps(5, 0);
   std::vector<tieropt::bound_tensor<tier, bf16, float>> bound;
   int64_t const cuts[] = {0, 7, 300, 1025, 1026, 1500};
   for (std::size_t i = 0; i < 5; ++i) {

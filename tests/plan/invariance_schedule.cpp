@@ -7,7 +7,6 @@
 #include "support/model.hpp"
 
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -19,16 +18,13 @@ using adamw = tieropt::adamw::tensor;
 using tieropt::bf16;
 
 /// Counts launches that have something to do, and runs them.
-struct recording_executor {
+struct recording_executor : testing::executor {
   std::int64_t* launches;
-  tieropt::status upload(void* to, void const* from, std::size_t bytes) const {
-    std::memcpy(to, from, bytes);
-    return {};
-  }
+  explicit recording_executor(std::int64_t& n) : launches{&n} {}
   template <tieropt::block_body Body>
   tieropt::status launch(std::int64_t blocks, Body const& body) const {
     *launches += blocks > 0;
-    return tieropt::serial_executor{}.launch(blocks, body);
+    return testing::executor::launch(blocks, body);
   }
 };
 
@@ -52,11 +48,11 @@ std::vector<tieropt::schedule> schedules() {
 TEMPLATE_TEST_CASE("every schedule gives the bits of the streaming one", "[invariance]", backbone,
                    published, adamw) {
   testing::model<TestType, bf16, bf16> streaming{shapes()};
-  REQUIRE(streaming.run(tieropt::serial_executor{}, 2) == "");
+  REQUIRE(streaming.run(testing::executor{}, 2) == "");
   for (auto const& how : schedules()) {
     testing::model<TestType, bf16, bf16> other{shapes()};
     std::int64_t launches = 0;
-    REQUIRE(other.run(recording_executor{&launches}, 2, how) == "");
+    REQUIRE(other.run(recording_executor{launches}, 2, how) == "");
     INFO("cache of " << how.cache_bytes << " bytes");
     CHECK(streaming.difference(other) == "");
     std::vector<typename testing::owned_tensor<TestType, bf16, bf16>::bound> all;

@@ -5,13 +5,11 @@
 
 #include "support/catch.hpp"
 #include "support/model.hpp"
+#include "support/own_parts.hpp"
 
 namespace {
 
-template <class Tier, int Groups, int PerLane>
-struct tuned : Tier {
-  static constexpr tieropt::tuning tune{.groups = Groups, .per_lane = PerLane, .blocks_per_sm = 2};
-};
+using testing::tuned;
 
 std::vector<std::vector<int64_t>> const& mixed() {
   static std::vector<std::vector<int64_t>> const all{{128, 1024}, {2, 130, 261}, {1030}, {37, 5}};
@@ -21,7 +19,7 @@ std::vector<std::vector<int64_t>> const& mixed() {
 template <class Tier, class Param, class Grad>
 testing::model<Tier, Param, Grad> stepped() {
   testing::model<Tier, Param, Grad> m{mixed()};
-  REQUIRE(m.run(tieropt::serial_executor{}, 2) == "");
+  REQUIRE(m.run(testing::executor{}, 2) == "");
   return m;
 }
 

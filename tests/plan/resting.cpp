@@ -19,7 +19,7 @@ using published = tieropt::skewadam::published::backbone;
 using router = tieropt::skewadam::corrected::router;
 using adamw = tieropt::adamw::tensor;
 
-tieropt::serial_executor const executor;
+testing::executor const executor;
 tieropt::hyper const usual{.lr = 0.01, .weight_decay = 0.1};
 
 template <class Tier>
@@ -94,8 +94,11 @@ TEMPLATE_TEST_CASE("a resident number that is not finite rests everything", "[re
   REQUIRE(tieropt::prepare(executor, *plan, workspace));
   double const bad = std::numeric_limits<double>::quiet_NaN();
   auto const take = [&](tieropt::hyper const& h, tieropt::step_inputs const& inputs) {
-    return tieropt::enqueue(executor, *plan, workspace, tieropt::resident<tieropt::hyper>{&h},
-                            tieropt::resident<tieropt::step_inputs>{&inputs});
+    testing::vector<tieropt::hyper> const hypers{h};
+    testing::vector<tieropt::step_inputs> const one_input{inputs};
+    return tieropt::enqueue(executor, *plan, workspace,
+                            tieropt::resident<tieropt::hyper>{hypers.data()},
+                            tieropt::resident<tieropt::step_inputs>{one_input.data()});
   };
   for (auto const& h : {tieropt::hyper{.lr = bad}, tieropt::hyper{.beta1 = bad},
                         tieropt::hyper{.beta2 = bad}, tieropt::hyper{.eps = bad},
@@ -121,7 +124,7 @@ TEMPLATE_TEST_CASE("a matrix that is not active rests, and the others do not not
   auto const before = t;
   auto all = t;
   REQUIRE(step<TestType>(all.whole()) == "");
-  std::vector<int> const active{1, 0, -5, 0};
+  testing::vector<int> const active{1, 0, -5, 0};
   auto b = t.whole();
   b.active = tieropt::view(active.data(), 4);
   REQUIRE(step<TestType>(b) == "");
@@ -225,7 +228,7 @@ TEST_CASE("one matrix of zeros beside others gets no update", "[resting]") {
   REQUIRE(step<experts>(t.whole(), {.seed = 3}, {.lr = 0.5}) == "");
   CHECK(range(t.param, 35, 70) == range(before.param, 35, 70));
   CHECK(range(t.param, 0, 35) != range(before.param, 0, 35));
-  CHECK(t.step == std::vector<std::int64_t>{1, 1, 1});
+  CHECK(t.step == testing::vector<std::int64_t>{1, 1, 1});
 }
 
 TEMPLATE_TEST_CASE("a zero gradient still applies the momentum that is left", "[resting]", backbone,

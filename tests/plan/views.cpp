@@ -75,7 +75,7 @@ TEST_CASE("a transposed parameter and a padded gradient give the dense result", 
   using owned = testing::owned_tensor<router, float, float>;
   owned dense{{3, 4}, 5}, other{{3, 4}, 5};
   dense.new_gradient(0);
-  std::vector<float> transposed(12), padded(3 * 9, -1.0f), moment(12);
+  testing::vector<float> transposed(12), padded(3 * 9, -1.0f), moment(12);
   for (int r = 0; r < 3; ++r) {
     for (int c = 0; c < 4; ++c) {
       transposed[static_cast<std::size_t>(c * 3 + r)] = dense.param[r * 4 + c];
@@ -91,7 +91,7 @@ TEST_CASE("a transposed parameter and a padded gradient give the dense result", 
   bound.variance.exact =
       cuda::std::mdspan<float, extents, cuda::std::layout_left>{moment.data(), 3, 4};
   std::vector one{bound}, straight{dense.whole()};
-  tieropt::serial_executor const x;
+  testing::executor const x;
   REQUIRE(testing::step_of<router>(x, one, {}, {}) == "");
   REQUIRE(testing::step_of<router>(x, straight, {}, {}) == "");
   for (int r = 0; r < 3; ++r) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "support/exact_format.hpp"
+#include "support/side.hpp"
 
 #include <tieropt/precision/storage.hpp>
 #include <tieropt/view.hpp>
@@ -64,10 +65,11 @@ template <>
 struct element<tieropt::fp16> : element_16<tieropt::fp16, 1> {};
 
 /// How the elements of an (E, R, C) buffer lie in memory.
-enum class layout { row_major, column_major, padded, strided };
-inline constexpr int n_layouts = 4;
+enum class layout { row_major, column_major, padded, strided, pitched, shifted };
+inline constexpr int n_layouts = 6;
 
-/// A buffer of some extents whose last two are the matrix, with guard elements in all gaps.
+/// A buffer of some extents whose last two are the matrix, with guard elements in all gaps. A
+/// row-major one has none, so that tools see accesses beyond its ends.
 template <class T>
 class buffer {
  public:
@@ -87,10 +89,12 @@ class buffer {
       case layout::strided:
         row_ = 2, col_ = 2 * R_ + 3, matrix_ = C_ * col_ + 1, offset_ = 3;
         break;
+      case layout::pitched: col_ = 1, row_ = C_ / 8 * 8 + 16, matrix_ = R_ * row_; break;
+      case layout::shifted: col_ = 1, row_ = C_, matrix_ = R_ * C_, offset_ = 1; break;
     }
-    int64_t size = offset_ + 9;
+    int64_t size = how == layout::row_major ? 0 : offset_ + 9;
     if (E_ * R_ * C_ > 0) size += (E_ - 1) * matrix_ + (R_ - 1) * row_ + (C_ - 1) * col_ + 1;
-    memory_.resize(static_cast<std::size_t>(size));
+    memory_.resize(static_cast<std::size_t>(size > 0 ? size : 1));
     std::memset(static_cast<void*>(memory_.data()), guard, memory_.size() * sizeof(T));
     for (int64_t i = 0; i < this->size(); ++i) (*this)[i] = T{};
   }
@@ -125,6 +129,7 @@ class buffer {
   /// Whether everything between and around the elements is as it was.
   bool gaps_untouched() const {
     std::vector<char> used(memory_.size());
+    if (size() == 0 && used.size() == 1) return true;
     for (int64_t i = 0; i < size(); ++i) used[place(i)] = 1;
     for (std::size_t i = 0; i < memory_.size(); ++i) {
       if (used[i]) continue;
@@ -173,7 +178,7 @@ class buffer {
   std::vector<int64_t> extents_;
   int64_t E_ = 0, R_ = 0, C_ = 0;
   int64_t matrix_ = 0, row_ = 0, col_ = 0, offset_ = 0;
-  std::vector<T> memory_;
+  vector<T> memory_;
 };
 
 }  // namespace testing

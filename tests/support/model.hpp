@@ -18,20 +18,6 @@
 
 namespace testing {
 
-/// Scratch memory on 16 bytes.
-class scratch {
- public:
-  explicit scratch(std::size_t bytes)
-      : memory_(bytes / sizeof(std::max_align_t) + 1), bytes_{bytes} {}
-  operator cuda::std::span<std::byte>() {
-    return {reinterpret_cast<std::byte*>(memory_.data()), bytes_};
-  }
-
- private:
-  std::vector<std::max_align_t> memory_;
-  std::size_t bytes_;
-};
-
 /// One tensor of a tier with all its buffers.
 template <class Tier, class Param, class Grad>
 struct owned_tensor {
@@ -47,7 +33,7 @@ struct owned_tensor {
   buffer<Grad> grad;
   buffer<momentum_type> momentum;
   buffer<variance_type> row, col, exact;
-  std::vector<int64_t> step;
+  vector<int64_t> step;
   int64_t key;
 
   owned_tensor(std::vector<int64_t> const& shape, int64_t name, layout how = layout::row_major)
@@ -121,7 +107,7 @@ std::string step_of(X const& x, std::vector<Bound>& tensors, tieropt::hyper cons
                     tieropt::step_inputs const& inputs, tieropt::schedule how = {}) {
   auto const plan = tieropt::make_plan<tieropt::tier_policy<Tier>>(how, tensors);
   if (!plan) return tieropt::message(plan.error());
-  scratch workspace{plan->workspace_bytes()};
+  scratch workspace{x, plan->workspace_bytes()};
   if (auto const s = tieropt::prepare(x, *plan, workspace); !s) return tieropt::message(s);
   tieropt::hyper const hypers[] = {h};
   if (auto const s = tieropt::enqueue(x, *plan, workspace, hypers, inputs); !s) {

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The kernels of a tier, for tests that another compiler has compiled.
+#pragma once
+
+#include "support/side.hpp"
+
+#include <tieropt/executor/cuda_executor.cuh>
+#include <tieropt/kernel/apply.hpp>
+#include <tieropt/kernel/begin_step.hpp>
+#include <tieropt/kernel/fold.hpp>
+#include <tieropt/kernel/measure.hpp>
+#include <tieropt/kernel/squares.hpp>
+#include <tieropt/policy/tier.hpp>
+
+namespace testing {
+
+cudaStream_t stream();
+tieropt::status wait();
+
+template <tieropt::block_body Body>
+tieropt::status executor::launch(tieropt::int64_t blocks, Body const& body) const {
+  tieropt::status const s = tieropt::cuda_executor{stream()}.launch(blocks, body);
+  return s ? wait() : s;
+}
+
+/// `template struct kernels<Tier, Param, Grad>;` emits the launches of a tier's step.
+template <class Tier, class Param, class Grad = Param>
+struct kernels {
+  using parts = tieropt::tier_parts<Tier, Param, Grad>;
+  template <class Body>
+  static void keep() {
+    auto volatile launch = &executor::launch<Body>;
+    (void)launch;
+  }
+  template <template <class> class Pass>
+  static void keep_pass() {
+    if constexpr (Pass<parts>::wanted) keep<tieropt::table_body<Pass<parts>, parts>>();
+  }
+  static void keep_all() {
+    keep<tieropt::begin_step_body<parts>>();
+    keep_pass<tieropt::squares_pass>();
+    keep_pass<tieropt::fold_pass>();
+    keep_pass<tieropt::measure_pass>();
+    keep_pass<tieropt::find_clip_pass>();
+    keep_pass<tieropt::apply_pass>();
+    keep<tieropt::commit_steps_body<parts>>();
+  }
+};
+
+}  // namespace testing
