@@ -40,11 +40,13 @@
 #define TIEROPT_KERNEL __global__ __attribute__((visibility("hidden")))
 #endif
 
-/// Unrolls the loop that follows, on the device.
+/// Unrolls the loop that follows, or keeps it a loop, on the device.
 #if defined(__CUDA_ARCH__)
 #define TIEROPT_UNROLL _Pragma("unroll")
+#define TIEROPT_NO_UNROLL _Pragma("unroll 1")
 #else
 #define TIEROPT_UNROLL
+#define TIEROPT_NO_UNROLL
 #endif
 
 /// Says that the iterations of the loop that follows are independent, on the host.

@@ -151,12 +151,12 @@ TEST_CASE("the partial results of a tensor do not share memory", "[accounting]")
     tieropt::geometry const shape{e[0], e[1], e[2]};
     auto const at = tieropt::lay_out<parts>(shape);
     std::int64_t const row_tiles = (shape.R + 127) / 128, segments = (shape.C + 1023) / 1024;
-    std::int64_t const columns = (shape.C + 63) / 64 * 64;
+    std::int64_t const columns = (shape.C + 7) / 8 * 8;
     std::map<std::int64_t, std::int64_t> const parts_at{
         {at.col_value, shape.E * columns},
         {at.row_value, shape.E * shape.R},
         {at.row_part, shape.E * segments * shape.R},
-        {at.col_part, shape.E * row_tiles * shape.C},
+        {at.col_part, shape.E * row_tiles * columns},
         {at.norm_part, shape.E * row_tiles * segments},
         {at.rms, shape.E},
         {at.factor, shape.E}};

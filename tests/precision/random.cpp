@@ -54,6 +54,27 @@ TEST_CASE("the bits of an element do not depend on where a view starts", "[rando
   }
 }
 
+TEST_CASE("the quick ways to a draw give its bits", "[random]") {
+  std::uint64_t const key = tieropt::rounding_key(7, 11, 13);
+  std::uint64_t const boundary = std::uint64_t{1} << 33;
+  tieropt::element_bits moved{key, 12345};
+  for (std::uint64_t const first :
+       {boundary - 1000, boundary - 40, boundary, std::uint64_t{3}, 5 * boundary - 2}) {
+    moved.go_to(first);
+    tieropt::element_bits const fresh{key, first};
+    INFO("first element " << first);
+    CHECK(moved.parity() == fresh.parity());
+    CHECK(fresh.share_keys(16) == ((first >> 33) == ((first + 32) >> 33)));
+    for (std::uint32_t j = 0; j <= 70; ++j) {
+      INFO("draw " << j);
+      REQUIRE(moved(j) == fresh(j));
+      REQUIRE(moved(j) == tieropt::pair_bits(key, (first >> 1) + j));
+      REQUIRE(moved.nearby(j, moved.next_keys()) == fresh(j));
+      if (moved.share_keys(j)) REQUIRE(moved.nearby(j) == fresh(j));
+    }
+  }
+}
+
 TEST_CASE("an element takes the low half of its draw when its global index is even", "[random]") {
   for (std::uint64_t const first : {0u, 1u, 6u, 9u}) {
     tieropt::element_bits const bits{tieropt::rounding_key(1, 2, 3), first};

@@ -21,13 +21,33 @@
 namespace tieropt {
 inline namespace v0_1 {
 
-/// The word that one access of a number of bytes moves.
-/// @tparam Bytes 2, 4, 8 or 16
-template <int Bytes>
-using access_word = cuda::std::conditional_t<
-    Bytes == 16, uint4,
-    cuda::std::conditional_t<Bytes == 8, uint2,
-                             cuda::std::conditional_t<Bytes == 4, unsigned int, unsigned short>>>;
+/// The vector that one access moves.
+/// @tparam Word float, double, uint32_t or uint64_t
+/// @tparam Bytes 2 to 16
+template <class Word, int Bytes>
+struct access_vector;
+template <>
+struct access_vector<uint32_t, 16> : cuda::std::type_identity<uint4> {};
+template <>
+struct access_vector<uint32_t, 8> : cuda::std::type_identity<uint2> {};
+template <>
+struct access_vector<uint32_t, 4> : cuda::std::type_identity<unsigned int> {};
+template <>
+struct access_vector<uint32_t, 2> : cuda::std::type_identity<unsigned short> {};
+template <>
+struct access_vector<uint64_t, 16> : cuda::std::type_identity<ulonglong2> {};
+template <>
+struct access_vector<uint64_t, 8> : cuda::std::type_identity<unsigned long long> {};
+template <>
+struct access_vector<float, 16> : cuda::std::type_identity<float4> {};
+template <>
+struct access_vector<float, 8> : cuda::std::type_identity<float2> {};
+template <>
+struct access_vector<float, 4> : cuda::std::type_identity<float> {};
+template <>
+struct access_vector<double, 16> : cuda::std::type_identity<double2> {};
+template <>
+struct access_vector<double, 8> : cuda::std::type_identity<double> {};
 
 /// Whether elements are rounded to nearest as bfloat16 by the library's own codec.
 /// @tparam U element type
@@ -70,6 +90,12 @@ class device_group {
   template <class N>
   static constexpr bool is_whole = cuda::std::is_same_v<N, whole_strip>;
 
+  // Block storage is moved in packs of 16 bytes, side by side over the lanes: no bank conflicts.
+  template <class T>
+  static constexpr int per_shared = 16 / static_cast<int>(sizeof(T));
+  template <class T>
+  using shared_pack = typename access_vector<T, 16>::type;
+
   static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x % lanes); }
   static __device__ __forceinline__ int column_of(int v) {
     return v / PerLane * (lanes * PerLane) + lane() * PerLane + v % PerLane;
@@ -108,14 +134,18 @@ class device_group {
     static constexpr bool vector = is_whole<N> && cuda::std::is_same_v<Stride, unit_stride>;
     static constexpr int access = PerLane * size < 16 ? PerLane * size : 16;  // bytes
     static constexpr int per_access = access / size;                          // elements
-    using word = cuda::std::conditional_t<size == 8, uint64_t, uint32_t>;
+    // A compute type is its own word.
+    using word = cuda::std::conditional_t<compute_type<element>, element,
+                                          cuda::std::conditional_t<size == 8, uint64_t, uint32_t>>;
     static constexpr int per_word = vector && access >= 4 && size == 2 ? 2 : 1;  // elements
-    using access_type = access_word<access>;
+    using access_type = typename access_vector<word, access>::type;
 
    public:
     /// @param[in] data element of column 0 @param[in] n width @param[in] stride between columns
     __device__ __forceinline__ tile(U* data, N n, Stride stride)
-        : data_{data}, n_{n}, stride_{stride} {
+        : data_{data}, n_{n}, stride_{stride} {}
+    /// Reads the strip.
+    __device__ __forceinline__ void read() {
       if constexpr (vector) {
         __builtin_assume(__isGlobal(data_));
         TIEROPT_UNROLL
@@ -254,7 +284,40 @@ class device_group {
   /// to 16 bytes
   template <class U, class N, class Stride>
   __device__ __forceinline__ tile<U, N, Stride> load(U* data, N n, Stride stride) const {
+    tile<U, N, Stride> x{data, n, stride};
+    x.read();
+    return x;
+  }
+  /// A strip to be written, from which nothing is read: every element below n must be put.
+  /// @tparam U element type @tparam N width type @tparam Stride stride type
+  /// @param[in] data element of column 0 @param[in] n width
+  /// @param[in] stride elements between columns @return a tile; for its pre, see load
+  template <class U, class N, class Stride>
+  __device__ __forceinline__ tile<U, N, Stride> blank(U* data, N n, Stride stride) const {
     return {data, n, stride};
+  }
+  /// Puts a fragment into the block's storage. @tparam T value type @param[out] to its place
+  /// @param[in] f fragment
+  template <class T>
+  __device__ __forceinline__ void keep(kept_strip<T>& to, fragment<T> const& f) const {
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; v += per_shared<T>) {
+      shared_pack<T> q;
+      std::memcpy(&q, &f.x[v], sizeof q);
+      *reinterpret_cast<shared_pack<T>*>(&to.x[v * lanes + lane() * per_shared<T>]) = q;
+    }
+  }
+  /// What was kept. @tparam T value type @param[in] from its place @return a copy
+  template <class T>
+  __device__ __forceinline__ fragment<T> kept(kept_strip<T> const& from) const {
+    fragment<T> f;
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; v += per_shared<T>) {
+      auto const q =
+          *reinterpret_cast<shared_pack<T> const*>(&from.x[v * lanes + lane() * per_shared<T>]);
+      std::memcpy(&f.x[v], &q, sizeof q);
+    }
+    return f;
   }
   /// A hint that the device does without. @tparam U element type
   template <class U>
@@ -321,12 +384,13 @@ class device_group {
     fold<packs, 1>(level);
     return __shfl_sync(all_lanes, level[0], 0);
   }
-  /// Replaces every value by its root, correctly rounded. @tparam T value type
-  /// @param[in,out] f fragment
-  template <class T>
-  __device__ __forceinline__ void root(fragment<T>& f) const {
-    TIEROPT_UNROLL
-    for (int v = 0; v < held; ++v) f.x[v] = sqrt(f.x[v]);
+  /// Calls f(root), where root(at) is the correctly rounded root of radicand(at), formed on demand.
+  /// @tparam N width type @tparam Radicand callable @tparam F callable
+  /// @param[in] radicand called once per element below n
+  /// @param[in] f called once; it asks for each element below n once
+  template <class N, class Radicand, class F>
+  __device__ __forceinline__ void with_roots(N, Radicand const& radicand, F const& f) const {
+    f([&](slot at) { return sqrt(radicand(at)); });
   }
 
  private:

@@ -85,6 +85,15 @@ struct host_tile {
   TIEROPT_HOST_DEVICE void store() const {}
 };
 
+/// A kept strip in place.
+/// @tparam T value type
+template <class T>
+struct kept_view {
+  T const* x;  ///< by slot
+  /// A value. @param[in] at slot @return copy
+  TIEROPT_HOST_DEVICE T operator()(int at) const { return x[at]; }
+};
+
 /// A group as one loop over 256 slots.
 /// @tparam Order forward_order or permuted_order
 template <class Order>
@@ -128,6 +137,24 @@ class host_group {
   TIEROPT_HOST_DEVICE host_tile<U, Stride> load(U* data, N, Stride stride) const {
     return {data, stride};
   }
+  /// A strip to be written. @tparam U element type @tparam N width type @tparam Stride stride type
+  /// @param[in] data element of column 0 @param[in] n width
+  /// @param[in] stride elements between columns @return a tile
+  template <class U, class N, class Stride>
+  TIEROPT_HOST_DEVICE host_tile<U, Stride> blank(U* data, N n, Stride stride) const {
+    return load(data, n, stride);
+  }
+  /// Puts a fragment into the block's storage. @tparam T value type @param[out] to its place
+  /// @param[in] f fragment
+  template <class T>
+  TIEROPT_HOST_DEVICE void keep(kept_strip<T>& to, fragment<T> const& f) const {
+    std::memcpy(to.x, f.x, sizeof f.x);
+  }
+  /// What was kept. @tparam T value type @param[in] from its place @return a view, read by slot
+  template <class T>
+  TIEROPT_HOST_DEVICE kept_view<T> kept(kept_strip<T> const& from) const {
+    return {from.x};
+  }
   /// Hints that a strip will be read. @tparam U element type @param[in] data element of column 0
   template <class U>
   TIEROPT_HOST_DEVICE void prefetch(U const* data) const {
@@ -165,11 +192,17 @@ class host_group {
     halve<strip / 2>(f.x, level);
     return fold_level<strip / 4>(level);
   }
-  /// Replaces every value by its root, correctly rounded. @tparam T value type
-  /// @param[in,out] f fragment
-  template <class T>
-  TIEROPT_HOST_DEVICE void root(fragment<T>& f) const {
-    roots(f.x);
+  /// Calls f(root), where root(at) is the correctly rounded root of radicand(at).
+  /// @tparam N width type @tparam Radicand callable @tparam F callable
+  /// @param[in] n width @param[in] radicand called once per element below n
+  /// @param[in] f called once; it asks for each element below n once
+  template <class N, class Radicand, class F>
+  TIEROPT_HOST_DEVICE void with_roots(N n, Radicand const& radicand, F const& f) const {
+    fragment<decltype(radicand(0))> x;
+    if constexpr (!cuda::std::is_same_v<N, whole_strip>) zero(x);
+    for_each(n, [&](int at) { x(at) = radicand(at); });
+    roots(x.x);
+    f(x);
   }
 
  private:

@@ -33,11 +33,26 @@ inline constexpr int leaf = 16;                  ///< rows that one group sums i
 inline constexpr int leaves = 8;                 ///< leaves of a tile
 inline constexpr int tile_rows = leaf * leaves;  ///< rows of a tile
 
+/// A strip of values in a block's storage, in an order that is the group's own: what a group kept
+/// is read back through a group of the same mapping, after a barrier.
+/// @tparam T float or double
+template <class T>
+struct kept_strip {
+  alignas(64) T x[strip];  ///< the values
+};
+
 /// How a body is mapped to hardware; it never changes a bit of a result.
 struct tuning {
   int groups = 8;         ///< groups of a block: 1, 2, 4 or 8
-  int per_lane = 8;       ///< neighbouring elements of a device lane: 1, 2, 4 or 8
-  int blocks_per_sm = 3;  ///< blocks that the device compiler leaves registers for
+  int per_lane = 0;       ///< neighbouring elements of a device lane: 1, 2, 4 or 8; 0: chosen
+  int blocks_per_sm = 0;  ///< blocks that the device compiler leaves registers for; 0: chosen
+
+  /// Replaces what is to be chosen. @param[in] elements of a lane @param[in] blocks per
+  /// multiprocessor @return a tuning without zeros
+  TIEROPT_HOST_DEVICE constexpr tuning or_else(int elements, int blocks) const {
+    return {groups, per_lane == 0 ? elements : per_lane,
+            blocks_per_sm == 0 ? blocks : blocks_per_sm};
+  }
 };
 
 /// A width that is known to be 256.
@@ -54,30 +69,59 @@ struct unit_stride {
 /// A tile of whole, aligned strips: the vector path.
 struct whole_tile {
   static constexpr bool whole = true;  ///< widths are 256, strides 1, pointers aligned
+  static constexpr bool unit = true;   ///< strides are known to be 1
   /// Columns of a strip. @return 256
   TIEROPT_HOST_DEVICE whole_strip width(int) const { return {}; }
   /// Elements between columns. @return 1
   TIEROPT_HOST_DEVICE unit_stride stride(int64_t) const { return {}; }
+  /// Calls f(strip, width) for its strips. @tparam F callable @param[in] f called four times
+  template <class F>
+  TIEROPT_HOST_DEVICE void for_each_strip(F const& f) const {
+    TIEROPT_UNROLL
+    for (int k = 0; k < strips; ++k) f(k, whole_strip{});
+  }
 };
 
 /// A tile of any width whose columns are neighbours in memory.
 struct ragged_tile {
   static constexpr bool whole = false;  ///< any width, any alignment
+  static constexpr bool unit = true;    ///< strides are known to be 1
   int columns;                          ///< columns of the tile, at most a segment
   /// Columns of a strip. @param[in] k which strip @return 0 to 256
   TIEROPT_HOST_DEVICE int width(int k) const { return clamp_count(columns - k * strip, strip); }
   /// Elements between columns. @return 1
   TIEROPT_HOST_DEVICE unit_stride stride(int64_t) const { return {}; }
+  /// Calls f(strip, width) for its strips. @tparam F callable @param[in] f called up to four times
+  template <class F>
+  TIEROPT_HOST_DEVICE void for_each_strip(F const& f) const {
+    TIEROPT_NO_UNROLL
+    for (int k = 0; k < strips; ++k) {
+      int const n = width(k);
+      if (n == 0) break;
+      f(k, n);
+    }
+  }
 };
 
 /// A tile of any width and any strides.
 struct strided_tile {
   static constexpr bool whole = false;  ///< any width, any alignment
+  static constexpr bool unit = false;   ///< any strides
   int columns;                          ///< columns of the tile, at most a segment
   /// Columns of a strip. @param[in] k which strip @return 0 to 256
   TIEROPT_HOST_DEVICE int width(int k) const { return clamp_count(columns - k * strip, strip); }
   /// Elements between columns. @param[in] s the operand's stride @return s
   TIEROPT_HOST_DEVICE int64_t stride(int64_t s) const { return s; }
+  /// Calls f(strip, width) for its strips. @tparam F callable @param[in] f called up to four times
+  template <class F>
+  TIEROPT_HOST_DEVICE void for_each_strip(F const& f) const {
+    TIEROPT_NO_UNROLL
+    for (int k = 0; k < strips; ++k) {
+      int const n = width(k);
+      if (n == 0) break;
+      f(k, n);
+    }
+  }
 };
 
 /// Calls f(group, tile) with the fastest mapping that a tile allows.

@@ -15,13 +15,20 @@ inline namespace v0_1 {
 /// Shared memory that a kernel may have without asking for more.
 inline constexpr size_t static_shared_bytes = 48 * 1024;
 
+/// The mapping of a body. @tparam Body a body @return without zeros
+template <class Body>
+consteval tuning tuning_of() {
+  return Body::tune.or_else(8, 2);
+}
+
 /// One block of a body.
 /// @tparam Body a body
 /// @param[in] body the body, uniform in the grid
 template <class Body>
-TIEROPT_KERNEL void __launch_bounds__(Body::tune.groups * 32, Body::tune.blocks_per_sm)
+TIEROPT_KERNEL void __launch_bounds__(tuning_of<Body>().groups * 32,
+                                      tuning_of<Body>().blocks_per_sm)
     run_on_device(Body const __grid_constant__ body) {
-  using block = device_block<Body::tune.groups, Body::tune.per_lane>;
+  using block = device_block<Body::tune.groups, tuning_of<Body>().per_lane>;
   static_assert(thread_block<block>);
   if constexpr (sizeof(typename Body::storage) > static_shared_bytes) {
     extern __shared__ uint4 tieropt_storage[];

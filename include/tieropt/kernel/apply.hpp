@@ -16,8 +16,10 @@ inline namespace v0_1 {
 template <class Parts>
 struct apply_pass {
   using T = typename Parts::compute;       ///< compute type
-  using storage = byte[16];                ///< no use
+  using storage = column_storage<Parts>;   ///< column values
   using entry_type = tensor_entry<Parts>;  ///< one tensor
+  /// Reads and writes parameters, reads gradients or states.
+  static constexpr tuning tune = update_tuning<Parts, typename Parts::param>();
   /// Whether a tier needs it.
   static constexpr bool wanted = true;
   /// Where its blocks start.
@@ -30,22 +32,29 @@ struct apply_pass {
                                       typename Parts::grad const* grad, int64_t index) {
     constexpr bool fresh = !Parts::clip::measures;
     using codec = tieropt::storage<typename Parts::param>;
+    constexpr bool draws = Parts::rounding::stochastic && codec::draws;
     tile_place const place = locate(tensor.shape, index);
     int64_t const e = place.e, c0 = place.segment * segment;
-    strip_operands<Parts> const in{tensor, grad, e};
+    strip_operands<Parts> const in{tensor, grad, e, c0};
     if (!in.scalars.active) return;
     int const columns = clamp_count(tensor.shape.C - c0, segment);
-    auto const param = tensor.param;
+    auto const param = tensor.param.from(e, c0);
     T const decay = in.scalars.decay;
     T const step = -mul(in.scalars.lr, update_factor(tensor, in.scalars, e));
     bool const aligned = tensor.aligned && (!reads_grad<Parts, fresh> || on_16_bytes(grad));
 
+    auto& cols = block.template shared<storage>();
+    if constexpr (Parts::variance::factored) {
+      block.for_each_group([&](auto const& any_group) {
+        with_tile(any_group, columns, aligned, tensor.unit,
+                  [&](auto const& group, auto const& cut) {
+                    cols.fill(group, Block::groups, cut, tensor, e, c0);
+                  });
+      });
+    }
     block.for_each_group([&](auto const& any_group) {
       with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
-        auto const col = [&](int k) {
-          return col_values<Parts>(group, tensor, e, c0 + k * strip, cut.width(k));
-        };
-        decltype(col(0)) const cols[strips] = {col(0), col(1), col(2), col(3)};
+        element_bits random{in.scalars.rounding_key, first_of(tensor, e, 0, c0)};
         for (int i = group.index(); i < leaves; i += Block::groups) {
           int64_t const begin = place.tile * tile_rows + i * leaf;
           int const rows = clamp_count(tensor.shape.R - begin, leaf);
@@ -53,38 +62,30 @@ struct apply_pass {
             int64_t const r = begin + row_in_leaf;
             T const row = row_value<Parts>(tensor, e, r);
             T const q = mul(step, row_gain<Parts>(row));
-            element_bits const random{
-                in.scalars.rounding_key,
-                tensor.first_element +
-                    static_cast<uint64_t>((e * tensor.shape.R + r) * tensor.shape.C + c0)};
-            TIEROPT_UNROLL
-            for (int k = 0; k < strips; ++k) {
-              auto const width = cut.width(k);
-              if (width == 0) break;
-              auto* const data = param.at(e, r, c0 + k * strip, cut.stride(param.col));
-              group.prefetch(data + 2 * param.row);
-              auto p = group.load(data, width, cut.stride(param.col));
-              with_update<fresh, Parts>(
-                  group, cut, width, in, e, r, c0 + k * strip, row, cols[k],
-                  [&](auto const& update) {
-                    auto const next = [&](auto at) {
-                      T decayed = mul(p.template get<T>(at), decay);
-                      if constexpr (Parts::decay::rounds_to_param) {
-                        decayed = codec::template decode<T>(codec::nearest(decayed));
-                      }
-                      return fma(q, update(at), decayed);
-                    };
-                    if constexpr (Parts::rounding::stochastic && codec::draws) {
-                      auto const bits = group.draw(random.parity(), [&](uint32_t j) {
-                        return random(static_cast<uint32_t>(k * (strip / 2)) + j);
-                      });
-                      group.for_each(width, [&](auto at) { p.put(at, next(at), bits(at)); });
-                    } else {
-                      group.for_each(width, [&](auto at) { p.put(at, next(at)); });
-                    }
-                  });
-              p.store();
-            }
+            if constexpr (draws) random.go_to(first_of(tensor, e, r, c0));
+            cut.for_each_strip([&](int k, auto width) {
+              auto const apply = [&](auto const& update) {
+                auto* const data = param.at(r, k * strip, cut.stride(param.col));
+                group.prefetch(data + 2 * param.row);
+                auto p = group.load(data, width, cut.stride(param.col));
+                auto const next = [&](auto at) {
+                  T decayed = mul(p.template get<T>(at), decay);
+                  if constexpr (Parts::decay::rounds_to_param) {
+                    decayed = codec::template decode<T>(codec::nearest(decayed));
+                  }
+                  return fma(q, update(at), decayed);
+                };
+                if constexpr (draws) {
+                  auto const bits = draw(group, random, k);
+                  group.for_each(width, [&](auto at) { p.put(at, next(at), bits(at)); });
+                } else {
+                  group.for_each(width, [&](auto at) { p.put(at, next(at)); });
+                }
+                p.store();
+              };
+              with_update<fresh, Parts>(group, cut, width, in, r, k * strip, row, cols.of(group, k),
+                                        apply);
+            });
           }
         }
       });
@@ -92,6 +93,24 @@ struct apply_pass {
   }
 
  private:
+  /// The global index of an element.
+  TIEROPT_HOST_DEVICE static uint64_t first_of(entry_type const& tensor, int64_t e, int64_t r,
+                                               int64_t c) {
+    return tensor.first_element +
+           static_cast<uint64_t>((e * tensor.shape.R + r) * tensor.shape.C + c);
+  }
+  /// The random bits of a strip of the tile.
+  template <class Group>
+  TIEROPT_HOST_DEVICE static auto draw(Group const& group, element_bits const& random, int k) {
+    auto const first = static_cast<uint32_t>(k * (strip / 2));
+    if (random.share_keys(segment / 2)) {
+      return group.draw(random.parity(), [&](uint32_t j) { return random.nearby(first + j); });
+    } else {
+      uint64_t const next = random.next_keys();
+      return group.draw(random.parity(),
+                        [&](uint32_t j) { return random.nearby(first + j, next); });
+    }
+  }
   TIEROPT_HOST_DEVICE static T update_factor(entry_type const& tensor, step_scalars<T> const& s,
                                              int64_t e) {
     if constexpr (Parts::clip::measures) {

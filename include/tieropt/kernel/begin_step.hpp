@@ -65,14 +65,14 @@ TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper c
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct begin_step_body {
-  using storage = byte[16];                    ///< no use
-  static constexpr tuning tune = Parts::tune;  ///< mapping
-  tensor_table<Parts> table;                   ///< the tensors
-  int64_t n_matrices;                          ///< of the range
-  hyper const* resident_hypers;                ///< read instead of hypers unless null
-  step_inputs const* resident_inputs;          ///< read instead of inputs unless null
-  step_inputs inputs;                          ///< of the step
-  hyper hypers[max_groups];                    ///< by group
+  using storage = byte[16];                               ///< no use
+  static constexpr tuning tune = tune_for<Parts>(16, 2);  ///< mapping
+  tensor_table<Parts> table;                              ///< the tensors
+  int64_t n_matrices;                                     ///< of the range
+  hyper const* resident_hypers;                           ///< read instead of hypers unless null
+  step_inputs const* resident_inputs;                     ///< read instead of inputs unless null
+  step_inputs inputs;                                     ///< of the step
+  hyper hypers[max_groups];                               ///< by group
 
   /// Runs one block. @tparam Block a block @param[in] block the block
   template <class Block>
@@ -97,10 +97,10 @@ struct begin_step_body {
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct commit_steps_body {
-  using storage = byte[16];                    ///< no use
-  static constexpr tuning tune = Parts::tune;  ///< mapping
-  tensor_table<Parts> table;                   ///< the tensors
-  int64_t n_matrices;                          ///< of the range
+  using storage = byte[16];                               ///< no use
+  static constexpr tuning tune = tune_for<Parts>(16, 2);  ///< mapping
+  tensor_table<Parts> table;                              ///< the tensors
+  int64_t n_matrices;                                     ///< of the range
 
   /// Runs one block. @tparam Block a block @param[in] block the block
   template <class Block>

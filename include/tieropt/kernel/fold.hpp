@@ -20,6 +20,8 @@ struct fold_pass {
   using entry_type = tensor_entry<Parts>;  ///< one tensor
   /// How factors are stored.
   using state_type = typename Parts::variance::state_type;
+  /// One element per lane on the device.
+  static constexpr tuning tune = tune_for<Parts>(16, 2);
   /// Whether a tier needs it.
   static constexpr bool wanted = Parts::variance::factored;
   /// Where its blocks start.
@@ -88,8 +90,9 @@ struct fold_pass {
     int64_t const C = tensor.shape.C, row_tiles = tensor.shape.row_tiles();
     T const count = static_cast<T>(tensor.shape.R);
     int const columns = clamp_count(C - c0, segment);
-    T* const part = tensor.work.col_part + e * row_tiles * C + c0;
-    T* const value = tensor.work.col_value + e * padded_columns(C) + c0;
+    int64_t const pitch = padded_columns(C);
+    T* const part = tensor.work.col_part + e * row_tiles * pitch + c0;
+    T* const value = tensor.work.col_value + e * pitch + c0;
     state_type* const col = tensor.col + e * C + c0;
     bool const is_vector = tensor.is_vector;
     block.for_each_group([&](auto const& any_group) {
@@ -97,10 +100,11 @@ struct fold_pass {
       for (int c = group.index() * strip; c < columns; c += Block::groups * strip) {
         int const width = clamp_count(columns - c, strip);
         if (is_vector) {
-          blend<typename Parts::vector_variance>(group, part + c, row_tiles, C, width, count,
+          blend<typename Parts::vector_variance>(group, part + c, row_tiles, pitch, width, count,
                                                  col + c, s);
         } else {
-          blend<typename Parts::variance>(group, part + c, row_tiles, C, width, count, col + c, s);
+          blend<typename Parts::variance>(group, part + c, row_tiles, pitch, width, count, col + c,
+                                          s);
         }
       }
     });

@@ -18,8 +18,14 @@ inline namespace v0_1 {
 template <class Parts>
 struct measure_pass {
   using T = typename Parts::compute;       ///< compute type
-  using storage = T[leaves];               ///< norms of the leaves
   using entry_type = tensor_entry<Parts>;  ///< one tensor
+  /// What a block keeps.
+  struct storage {
+    column_storage<Parts> cols;  ///< column values
+    T norms[leaves];             ///< norms of the leaves
+  };
+  /// Reads gradients and states.
+  static constexpr tuning tune = update_tuning<Parts, none>();
   /// Whether a tier needs it.
   static constexpr bool wanted = Parts::clip::measures;
   /// Where its blocks start.
@@ -32,19 +38,23 @@ struct measure_pass {
                                       typename Parts::grad const* grad, int64_t index) {
     tile_place const place = locate(tensor.shape, index);
     int64_t const e = place.e, c0 = place.segment * segment;
-    strip_operands<Parts> const in{tensor, grad, e};
+    strip_operands<Parts> const in{tensor, grad, e, c0};
     if (!in.scalars.active) return;
     int const columns = clamp_count(tensor.shape.C - c0, segment);
-    auto& norms = block.template shared<storage>();
+    auto& kept = block.template shared<storage>();
     bool const aligned = tensor.aligned && on_16_bytes(grad);
 
+    if constexpr (Parts::variance::factored) {
+      block.for_each_group([&](auto const& any_group) {
+        with_tile(any_group, columns, aligned, tensor.unit,
+                  [&](auto const& group, auto const& cut) {
+                    kept.cols.fill(group, Block::groups, cut, tensor, e, c0);
+                  });
+      });
+    }
     block.for_each_group([&](auto const& any_group) {
       with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
         using group_type = cuda::std::remove_cvref_t<decltype(group)>;
-        auto const col = [&](int k) {
-          return col_values<Parts>(group, tensor, e, c0 + k * strip, cut.width(k));
-        };
-        decltype(col(0)) const cols[strips] = {col(0), col(1), col(2), col(3)};
         for (int i = group.index(); i < leaves; i += Block::groups) {
           int64_t const begin = place.tile * tile_rows + i * leaf;
           int const rows = clamp_count(tensor.shape.R - begin, leaf);
@@ -53,26 +63,23 @@ struct measure_pass {
             T const row = row_value<Parts>(tensor, e, begin + r);
             typename group_type::template fragment<T> sum;
             group.zero(sum);
-            TIEROPT_UNROLL
-            for (int k = 0; k < strips; ++k) {
-              auto const width = cut.width(k);
-              if (width == 0) break;
-              with_update<true, Parts>(group, cut, width, in, e, begin + r, c0 + k * strip, row,
-                                       cols[k], [&](auto const& update) {
+            cut.for_each_strip([&](int k, auto width) {
+              with_update<true, Parts>(group, cut, width, in, begin + r, k * strip, row,
+                                       kept.cols.of(group, k), [&](auto const& update) {
                                          group.for_each(width, [&](auto at) {
                                            T const u = update(at);
                                            sum(at) = fma(u, u, sum(at));
                                          });
                                        });
-            }
+            });
             T const gain = row_gain<Parts>(row);
             norm = fma(mul(group.reduce(sum), gain), gain, norm);  // gain^2 alone may overflow
           }
-          group.single([&] { norms[i] = norm; });
+          group.single([&] { kept.norms[i] = norm; });
         }
       });
     });
-    block.for_each(1, [&](int64_t) { tensor.work.norm_part[index] = tree8(norms, 1); });
+    block.for_each(1, [&](int64_t) { tensor.work.norm_part[index] = tree8(kept.norms, 1); });
   }
 };
 
@@ -83,6 +90,8 @@ struct find_clip_pass {
   using T = typename Parts::compute;       ///< compute type
   using storage = byte[16];                ///< no use
   using entry_type = tensor_entry<Parts>;  ///< one tensor
+  /// One element per lane on the device.
+  static constexpr tuning tune = tune_for<Parts>(16, 2);
   /// Whether a tier needs it.
   static constexpr bool wanted = Parts::clip::measures;
   /// Where its blocks start.

@@ -16,9 +16,12 @@ inline namespace v0_1 {
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct squares_pass {
-  using T = typename Parts::compute;       ///< compute type
-  using storage = T[leaves][segment];      ///< column sums of the leaves
-  using entry_type = tensor_entry<Parts>;  ///< one tensor
+  using T = typename Parts::compute;              ///< compute type
+  using storage = kept_strip<T>[leaves][strips];  ///< column sums of the leaves
+  using entry_type = tensor_entry<Parts>;         ///< one tensor
+  /// Reads gradients alone.
+  static constexpr tuning tune =
+      tune_for<Parts>(widest<typename Parts::grad>(), widest<typename Parts::grad>() > 2 ? 2 : 3);
   /// Whether a tier needs it.
   static constexpr bool wanted = Parts::variance::factored;
   /// Where its blocks start.
@@ -33,12 +36,14 @@ struct squares_pass {
     auto const s = tensor.scalars[e];
     if (!s.active) return;
     auto const shape = tensor.shape;
-    operand<typename Parts::grad const> const g{grad, tensor.grad.matrix, tensor.grad.row,
-                                                tensor.grad.col};
-    int64_t const matrix = e, row0 = tile * tile_rows, c0 = seg * segment;
+    int64_t const row0 = tile * tile_rows, c0 = seg * segment;
+    auto const g = operand<typename Parts::grad const>{grad, tensor.grad.matrix, tensor.grad.row,
+                                                       tensor.grad.col}
+                       .from(e, c0);
     int const columns = clamp_count(shape.C - c0, segment);
     T* const row_part = tensor.work.row_part + (e * shape.segments() + seg) * shape.R;
-    T* const col_part = tensor.work.col_part + (e * shape.row_tiles() + tile) * shape.C + c0;
+    T* const col_part =
+        tensor.work.col_part + (e * shape.row_tiles() + tile) * padded_columns(shape.C) + c0;
     auto& leaf_sums = block.template shared<storage>();
     bool const aligned = tensor.aligned && on_16_bytes(grad);
 
@@ -52,31 +57,53 @@ struct squares_pass {
           int64_t const begin = row0 + i * leaf;
           int const rows = clamp_count(shape.R - begin, leaf);
           int r = 0;
-          // Two rows share one visit of the column sums; the order of the sums stays.
-          for (; r + 1 < rows; r += 2) {
-            add_rows<2>(group, cut, g, s.grad_gain, matrix, begin + r, c0, col, row_part);
+          if constexpr (cuda::std::remove_cvref_t<decltype(cut)>::unit) {
+            // Two rows share one visit of the column sums; the order of the sums stays.
+            for (; r + 1 < rows; r += 2) {
+              add_rows<2>(group, cut, g, s.grad_gain, begin + r, col, row_part);
+            }
           }
-          if (r < rows)
-            add_rows<1>(group, cut, g, s.grad_gain, matrix, begin + r, c0, col, row_part);
+          for (; r < rows; ++r) {
+            add_rows<1>(group, cut, g, s.grad_gain, begin + r, col, row_part);
+          }
           TIEROPT_UNROLL
-          for (int k = 0; k < strips; ++k) {
-            group.for_each(whole_strip{}, [&](auto at) {
-              leaf_sums[i][k * strip + group.column(at)] = col[k](at);
-            });
-          }
+          for (int k = 0; k < strips; ++k) group.keep(leaf_sums[i][k], col[k]);
         }
       });
     });
-    block.for_each(columns, [&](int64_t c) { col_part[c] = tree8(&leaf_sums[0][c], segment); });
+    block.for_each_group([&](auto const& any_group) {
+      with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
+        for (int k = group.index(); k < strips; k += Block::groups) {
+          auto const width = cut.width(k);
+          auto const total = sum_leaves<leaves>(group, leaf_sums, 0, k);
+          auto sum = group.blank(col_part + k * strip, width, unit_stride{});
+          group.for_each(width, [&](auto at) { sum.put(at, total(at)); });
+          sum.store();
+        }
+      });
+    });
   }
 
  private:
+  /// The tree of neighbours over N leaves of a strip.
+  template <int N, class Group>
+  TIEROPT_HOST_DEVICE static auto sum_leaves(Group const& group, storage const& kept, int i,
+                                             int k) {
+    if constexpr (N == 1) {
+      return group.kept(kept[i][k]);
+    } else {
+      auto const a = sum_leaves<N / 2>(group, kept, i, k);
+      auto const b = sum_leaves<N / 2>(group, kept, i + N / 2, k);
+      typename Group::template fragment<T> sum;
+      group.for_each(whole_strip{}, [&](auto at) { sum(at) = add(a(at), b(at)); });
+      return sum;
+    }
+  }
   /// Adds N consecutive rows to the column sums and writes their row sums.
   template <int N, class Group, class Cut, class Fragment>
   TIEROPT_HOST_DEVICE static void add_rows(Group const& group, Cut const& cut,
                                            operand<typename Parts::grad const> const& g, T gain,
-                                           int64_t e, int64_t r, int64_t c0,
-                                           Fragment (&col)[strips], T* row_part) {
+                                           int64_t r, Fragment (&col)[strips], T* row_part) {
     Fragment first_row, second_row;
     group.zero(first_row);
     if constexpr (N == 2) group.zero(second_row);
@@ -85,7 +112,7 @@ struct squares_pass {
     for (int k = 0; k < strips; ++k) {
       auto const width = cut.width(k);
       if (width == 0) break;
-      auto const* data = g.at(e, r, c0 + k * strip, stride);
+      auto const* data = g.at(r, k * strip, stride);
       for (int ahead = N; ahead < 2 * N; ++ahead) group.prefetch(data + ahead * g.row);
       auto const x = group.load(data, width, stride);
       if constexpr (N == 2) {

@@ -24,12 +24,17 @@ struct operand {
   int64_t row;     ///< elements between rows
   int64_t col;     ///< elements between columns
 
-  /// An element. @tparam Stride unit_stride or int64_t @param[in] e matrix @param[in] r row
+  /// The part of one matrix from a column on. @param[in] e matrix @param[in] c column
+  /// @return an operand whose element (0, 0, 0) is that column of row 0
+  TIEROPT_HOST_DEVICE operand from(int64_t e, int64_t c) const {
+    return {data + (e * matrix + c * col), matrix, row, col};
+  }
+  /// An element of matrix 0. @tparam Stride unit_stride or int64_t @param[in] r row
   /// @param[in] c column @param[in] stride col, or unit_stride: offsets are constants then
   /// @return its address
   template <class Stride>
-  TIEROPT_HOST_DEVICE T* at(int64_t e, int64_t r, int64_t c, Stride stride) const {
-    return data + (e * matrix + r * row) + c * stride;
+  TIEROPT_HOST_DEVICE T* at(int64_t r, int c, Stride stride) const {
+    return data + r * row + c * stride;
   }
 };
 
@@ -70,7 +75,7 @@ TIEROPT_HOST_DEVICE tile_place locate(geometry const& shape, int64_t index) {
 template <class T>
 struct tensor_workspace {
   T* row_part;   ///< (E, segments, R) sums of squares; factored
-  T* col_part;   ///< (E, row tiles, C) sums of squares; factored
+  T* col_part;   ///< (E, row tiles, padded C) sums of squares; factored
   T* row_value;  ///< (E, R) row values of the eps part; factored
   T* col_value;  ///< (E, padded C) column values of the eps part; factored
   T* norm_part;  ///< (E, row tiles, segments) squared norms; clipped
@@ -78,9 +83,9 @@ struct tensor_workspace {
   T* factor;     ///< (E) or (1) clip factor times update_gain; clipped
 };
 
-/// Columns of col_value, padded so that every matrix starts on 16 bytes.
-/// @param[in] C columns @return the next multiple of 64
-TIEROPT_HOST_DEVICE constexpr int64_t padded_columns(int64_t C) { return ceil_div(C, 64) * 64; }
+/// Columns of col_value and col_part, padded so that every row starts on 32 bytes.
+/// @param[in] C columns @return the next multiple of 8
+TIEROPT_HOST_DEVICE constexpr int64_t padded_columns(int64_t C) { return ceil_div(C, 8) * 8; }
 
 /// Everything of one tensor but its gradient's address; an array of these lives in the workspace.
 /// @tparam Parts see the head of this file
@@ -139,15 +144,38 @@ struct tensor_table {
   }
 };
 
+/// Bytes of the widest of some element types. @tparam Elements types; none counts for nothing
+/// @return bytes
+template <class... Elements>
+consteval int widest() {
+  int bytes = 2;
+  ((bytes = !cuda::std::is_same_v<Elements, none> && static_cast<int>(sizeof(Elements)) > bytes
+                ? static_cast<int>(sizeof(Elements))
+                : bytes),
+   ...);
+  return bytes;
+}
+
+/// The mapping of a pass: a lane's pack is 16 bytes of its widest operand.
+/// @tparam Parts see the head of this file
+/// @param[in] bytes of the widest operand
+/// @param[in] blocks_per_sm that its registers allow in float; in double it is one
+/// @return the tier's tuning, completed
+template <class Parts>
+consteval tuning tune_for(int bytes, int blocks_per_sm) {
+  bool const wide = sizeof(typename Parts::compute) == 8;
+  return Parts::tune.or_else(16 / bytes, wide ? 1 : blocks_per_sm);
+}
+
 /// A pass over all tensors of a table: a block finds its tensor and its place in it.
-/// @tparam Pass the pass: `storage`, `first`, `wanted` and `run(block, entry, grad, index)`
+/// @tparam Pass the pass: `storage`, `first`, `wanted`, `tune` and `run(block, entry, grad, index)`
 /// @tparam Parts see the head of this file
 template <class Pass, class Parts>
 struct table_body {
-  using storage = typename Pass::storage;      ///< block storage
-  static constexpr tuning tune = Parts::tune;  ///< mapping
-  tensor_table<Parts> table;                   ///< the tensors
-  int64_t first_block;                         ///< of the range: where this launch starts
+  using storage = typename Pass::storage;     ///< block storage
+  static constexpr tuning tune = Pass::tune;  ///< mapping
+  tensor_table<Parts> table;                  ///< the tensors
+  int64_t first_block;                        ///< of the range: where this launch starts
 
   /// Runs one block. @tparam Block a block @param[in] block the block
   template <class Block>

@@ -41,10 +41,10 @@ TIEROPT_HOST constexpr size_t padded_bytes(size_t bytes) { return (bytes + 255) 
 
 /// Where the partial results of one tensor lie, in elements from the start of its range's.
 struct work_layout {
-  int64_t col_value = 0;  ///< first: it must start on 16 bytes
+  int64_t col_value = 0;  ///< (E, padded C); on 16 bytes
+  int64_t col_part = 0;   ///< (E, row tiles, padded C); on 16 bytes
   int64_t row_value = 0;  ///< (E, R)
   int64_t row_part = 0;   ///< (E, segments, R)
-  int64_t col_part = 0;   ///< (E, row tiles, C)
   int64_t norm_part = 0;  ///< (E, row tiles, segments)
   int64_t rms = 0;        ///< (E) or (1)
   int64_t factor = 0;     ///< (E) or (1)
@@ -63,9 +63,9 @@ TIEROPT_HOST constexpr work_layout lay_out(geometry const& shape) {
   };
   if (Parts::variance::factored) {
     take(at.col_value, shape.E * padded_columns(shape.C));
+    take(at.col_part, shape.E * shape.row_tiles() * padded_columns(shape.C));
     take(at.row_value, shape.E * shape.R);
     take(at.row_part, shape.E * shape.segments() * shape.R);
-    take(at.col_part, shape.E * shape.row_tiles() * shape.C);
   }
   if (Parts::clip::measures) {
     int64_t const clips = find_clip_pass<Parts>::blocks(shape);

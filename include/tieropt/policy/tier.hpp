@@ -90,13 +90,15 @@ struct check_tier {
   static_assert(compute_type<typename Tier::compute>,
                 "[tieropt-tier-compute] a tier computes in float or double");
   /// Whether the mapping is one that blocks have.
-  static constexpr bool known_tune = (Tier::tune.groups == 1 || Tier::tune.groups == 2 ||
-                                      Tier::tune.groups == 4 || Tier::tune.groups == 8) &&
-                                     (Tier::tune.per_lane == 1 || Tier::tune.per_lane == 2 ||
-                                      Tier::tune.per_lane == 4 || Tier::tune.per_lane == 8) &&
-                                     Tier::tune.blocks_per_sm >= 1;
+  static constexpr bool known_tune =
+      (Tier::tune.groups == 1 || Tier::tune.groups == 2 || Tier::tune.groups == 4 ||
+       Tier::tune.groups == 8) &&
+      (Tier::tune.per_lane == 0 || Tier::tune.per_lane == 1 || Tier::tune.per_lane == 2 ||
+       Tier::tune.per_lane == 4 || Tier::tune.per_lane == 8) &&
+      Tier::tune.blocks_per_sm >= 0;
   static_assert(known_tune,
-                "[tieropt-tier-tune] tune.groups and tune.per_lane must be 1, 2, 4 or 8; see "
+                "[tieropt-tier-tune] tune.groups must be 1, 2, 4 "
+                "or 8, tune.per_lane too or 0; see "
                 "tieropt/block/thread_block.hpp");
 
   static constexpr bool ok = true;  ///< every sentence above was passed

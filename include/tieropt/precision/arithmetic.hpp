@@ -167,6 +167,20 @@ TIEROPT_HOST_DEVICE bool is_nan(T x) {
   return x != x;
 }
 
+/// The value itself, or the device's NaN: what is stored has the same bits on both sides.
+/// @param[in] x value @return x, 0x7FFFFFFF for every NaN
+TIEROPT_HOST_DEVICE float canonical_nan(float x) {
+#if defined(__CUDA_ARCH__)
+  return add(x, -0.0f);  // of a NaN the device makes that one
+#else
+  return is_nan(x) ? __builtin_bit_cast(float, 0x7fffffffu) : x;
+#endif
+}
+/// The value itself, or one NaN. @param[in] x value @return x, 0x7FFFFFFFFFFFFFFF for every NaN
+TIEROPT_HOST_DEVICE double canonical_nan(double x) {
+  return is_nan(x) ? __builtin_bit_cast(double, 0x7fffffffffffffffu) : x;
+}
+
 /// Converts between compute types, rounding to nearest where it narrows.
 /// @tparam To float or double
 /// @tparam From float or double

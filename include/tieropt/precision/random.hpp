@@ -48,29 +48,61 @@ TIEROPT_HOST_DEVICE uint64_t rounding_key(uint64_t seed, uint64_t tensor, uint64
   return mix64(mix64(mix64(seed) + tensor) + step);
 }
 
+/// One draw: the bits of the elements 2q and 2q + 1. The next 2^33 elements have keys of their own.
+/// @param[in] key from rounding_key
+/// @param[in] q which pair of elements
+/// @return 32 random bits
+TIEROPT_HOST_DEVICE uint32_t pair_bits(uint64_t key, uint64_t q) {
+  uint64_t const keys = mix64(key + (q >> 32));
+  return mix32(static_cast<uint32_t>(q), static_cast<uint32_t>(keys),
+               static_cast<uint32_t>(keys >> 32));
+}
+
 /// The draws of consecutive elements, from any global element on.
 class element_bits {
  public:
   /// @param[in] key from rounding_key
   /// @param[in] first global index of element 0
   TIEROPT_HOST_DEVICE element_bits(uint64_t key, uint64_t first)
-      : base_{static_cast<uint32_t>(first >> 1)}, parity_{static_cast<uint32_t>(first & 1)} {
-    uint64_t const high = first >> 33;
-    uint64_t const low = mix64(key + high), carried = mix64(key + high + 1);
-    low0_ = static_cast<uint32_t>(low);
-    low1_ = static_cast<uint32_t>(low >> 32);
-    carried0_ = static_cast<uint32_t>(carried);
-    carried1_ = static_cast<uint32_t>(carried >> 32);
+      : key_{key}, pair_{first >> 1}, parity_{static_cast<uint32_t>(first & 1)} {
+    keys_ = mix64(key_ + (pair_ >> 32));
+  }
+
+  /// Goes to another element; cheap within 2^33 elements. @param[in] first its global index
+  TIEROPT_HOST_DEVICE void go_to(uint64_t first) {
+    uint64_t const before = pair_ >> 32;
+    pair_ = first >> 1;
+    parity_ = static_cast<uint32_t>(first & 1);
+    if (pair_ >> 32 != before) keys_ = mix64(key_ + (pair_ >> 32));
   }
 
   /// Whether element 0 takes the high half of its draw. @return 0 or 1
   TIEROPT_HOST_DEVICE uint32_t parity() const { return parity_; }
 
-  /// One draw. @param[in] j pairs after the pair of element 0, below 2^31 @return 32 random bits
-  TIEROPT_HOST_DEVICE uint32_t operator()(uint32_t j) const {
-    uint32_t const counter = base_ + j;
-    bool const wrapped = counter < base_;  // the next 2^33 elements have keys of their own
-    return mix32(counter, wrapped ? carried0_ : low0_, wrapped ? carried1_ : low1_);
+  /// One draw. @param[in] j pairs after the pair of element 0 @return 32 random bits
+  TIEROPT_HOST_DEVICE uint32_t operator()(uint32_t j) const { return pair_bits(key_, pair_ + j); }
+
+  /// Whether the draws up to one share their keys. @param[in] j the last
+  /// @return true if they do
+  TIEROPT_HOST_DEVICE bool share_keys(uint32_t j) const {
+    return static_cast<uint32_t>(pair_) <= 0xffffffffu - j;
+  }
+  /// One of the draws that share their keys: the same bits in a fraction of the work.
+  /// @param[in] j pairs after the pair of element 0 @return 32 random bits
+  /// @pre share_keys(j)
+  TIEROPT_HOST_DEVICE uint32_t nearby(uint32_t j) const {
+    return mix32(static_cast<uint32_t>(pair_) + j, static_cast<uint32_t>(keys_),
+                 static_cast<uint32_t>(keys_ >> 32));
+  }
+
+  /// The keys of the draws from the next wrap of the pair index on. @return keys
+  TIEROPT_HOST_DEVICE uint64_t next_keys() const { return mix64(key_ + (pair_ >> 32) + 1); }
+  /// One of the draws that take one of two keys. @param[in] j pairs after the pair of element 0,
+  /// below 2^31 @param[in] next next_keys() @return 32 random bits
+  TIEROPT_HOST_DEVICE uint32_t nearby(uint32_t j, uint64_t next) const {
+    uint32_t const q = static_cast<uint32_t>(pair_) + j;
+    uint64_t const keys = q < j ? next : keys_;
+    return mix32(q, static_cast<uint32_t>(keys), static_cast<uint32_t>(keys >> 32));
   }
 
   /// The 16 bits of one element. @param[in] i elements after element 0 @return 16 random bits
@@ -80,7 +112,8 @@ class element_bits {
   }
 
  private:
-  uint32_t base_, parity_, low0_, low1_, carried0_, carried1_;
+  uint64_t key_, pair_, keys_;
+  uint32_t parity_;
 };
 
 }  // namespace v0_1

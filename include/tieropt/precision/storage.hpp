@@ -185,11 +185,7 @@ struct storage<T> {
   /// Nearest even. @tparam C compute type @param[in] x value @return element
   template <compute_type C>
   TIEROPT_HOST_DEVICE static T nearest(C x) {
-    if constexpr (cuda::std::same_as<T, float>) {
-      return is_nan(x) ? from_bits(0x7fffffffu) : to<float>(x);
-    } else {
-      return is_nan(x) ? from_bits(uint64_t{0x7fffffffffffffff}) : to<double>(x);
-    }
+    return canonical_nan(to<T>(x));
   }
   /// Nearest even. @tparam C compute type @param[in] x value @return element
   template <compute_type C>
