@@ -97,13 +97,15 @@ struct collective_body {
     auto const in = grp.load(values + first, tieropt::whole_strip{}, tieropt::unit_stride{});
     grp.for_each(tieropt::whole_strip{}, [&](auto at) { x(at) = in.template get<T>(at); });
     T const sum = grp.reduce(x);
-    grp.root(x);
+    auto const radicand = [&](auto at) { return in.template get<T>(at); };
     uint64_t const key = static_cast<uint64_t>(first);
     auto const drawn = grp.draw(parity, [&](uint32_t j) { return tieropt::mix32(j, 1u, key); });
-    grp.for_each(tieropt::whole_strip{}, [&](auto at) {
-      sums[first + grp.column(at)] = sum;
-      roots[first + grp.column(at)] = x(at);
-      halves[first + grp.column(at)] = drawn(at);
+    grp.with_roots(tieropt::whole_strip{}, radicand, [&](auto const& root) {
+      grp.for_each(tieropt::whole_strip{}, [&](auto at) {
+        sums[first + grp.column(at)] = sum;
+        roots[first + grp.column(at)] = root(at);
+        halves[first + grp.column(at)] = drawn(at);
+      });
     });
   }
   template <class Block>
