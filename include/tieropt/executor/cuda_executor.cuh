@@ -42,6 +42,8 @@ TIEROPT_KERNEL void __launch_bounds__(tuning_of<Body>().groups * 32,
 /// Enqueues on a stream: never waits for the device, allocates or uses another stream.
 class cuda_executor {
  public:
+  static constexpr int64_t max_blocks = 0x7fffffff;  ///< of a grid
+
   /// @param[in] stream the caller's stream
   TIEROPT_HOST explicit cuda_executor(cudaStream_t stream) : stream_{stream} {}
 
@@ -69,11 +71,11 @@ class cuda_executor {
   /// @tparam Body a body
   /// @param[in] blocks how many, 0 for nothing
   /// @param[in] body the body
-  /// @return errc::too_large beyond 2^31 - 1 blocks, errc::device
+  /// @return errc::too_large beyond max_blocks, errc::device
   template <block_body Body>
   TIEROPT_HOST status launch(int64_t blocks, Body const& body) const {
     if (blocks <= 0) return {};
-    if (blocks > 0x7fffffff) return {.code = errc::too_large};
+    if (blocks > max_blocks) return {.code = errc::too_large};
     constexpr size_t shared = sizeof(typename Body::storage);
     constexpr size_t dynamic = shared > static_shared_bytes ? shared : 0;
     if constexpr (dynamic != 0) {

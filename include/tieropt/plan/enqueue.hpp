@@ -48,6 +48,23 @@ TIEROPT_HOST status check_inputs(step_inputs const& in) {
   return {};
 }
 
+/// Checks that no launch is beyond what an executor takes.
+/// @tparam X an executor @tparam Plan a plan @param[in] p the plan @return ok, or too_large with
+/// the range
+template <executor X, class Plan>
+TIEROPT_HOST status check_launches(Plan const& p) {
+  for (int i = 0; i < Plan::n_ranges; ++i) {
+    range_size const& size = p.size(i);
+    bool const together = size.groups == 0;
+    for (int64_t const blocks :
+         {ceil_div(size.matrices, matrices_per_block), together ? size.tiles : 0,
+          together ? size.folds : 0, together ? size.clips : 0}) {
+      if (blocks > max_blocks_of<X>()) return {errc::too_large, 0, i};
+    }
+  }
+  return {};
+}
+
 /// Where the hyperparameters and inputs of a step lie: on the host, or resident.
 struct step_source {
   cuda::std::span<hyper const> hypers;           ///< on the host
@@ -157,6 +174,7 @@ template <executor X, class Plan>
 TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> workspace,
                             cuda::std::span<hyper const> hypers, step_inputs const& inputs = {}) {
   status s = check_workspace(p, workspace);
+  if (s) s = check_launches<X>(p);
   if (s) s = check_hypers(p, hypers);
   if (s) s = check_inputs(inputs);
   return s ? launch_step(x, p, workspace, {hypers, inputs}) : s;
@@ -173,7 +191,8 @@ template <executor X, class Plan>
 TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> workspace,
                             resident<hyper> hypers, resident<step_inputs> inputs) {
   if (hypers.data == nullptr || inputs.data == nullptr) return {errc::null_buffer};
-  status const s = check_workspace(p, workspace);
+  status s = check_workspace(p, workspace);
+  if (s) s = check_launches<X>(p);
   return s ? launch_step(x, p, workspace, {{}, {}, hypers.data, inputs.data}) : s;
 }
 
