@@ -24,16 +24,17 @@ inline constexpr size_t workspace_alignment = 16;
 
 /// What one range of tensors adds up to.
 struct range_size {
-  int64_t tensors = 0;   ///< bound tensors
-  int64_t matrices = 0;  ///< of the tensors that are not empty
-  int64_t tiles = 0;     ///< blocks of a tile pass
-  int64_t folds = 0;     ///< blocks of the fold
-  int64_t clips = 0;     ///< blocks of find_clip
-  int64_t elements = 0;  ///< compute-type elements of partial results
-  int64_t traffic = 0;   ///< bytes moved by a streaming step
-  int64_t groups = 0;    ///< of matrices that take their passes together; 0 = streaming
-  int max_group = -1;    ///< largest group of hyperparameters
-  state_size state;      ///< bytes of state
+  int64_t tensors = 0;     ///< bound tensors
+  int64_t parameters = 0;  ///< elements of all tensors
+  int64_t matrices = 0;    ///< of the tensors that are not empty
+  int64_t tiles = 0;       ///< blocks of a tile pass
+  int64_t folds = 0;       ///< blocks of the fold
+  int64_t clips = 0;       ///< blocks of find_clip
+  int64_t elements = 0;    ///< compute-type elements of partial results
+  int64_t traffic = 0;     ///< bytes moved by a streaming step
+  int64_t groups = 0;      ///< of matrices that take their passes together; 0 = streaming
+  int max_group = -1;      ///< largest group of hyperparameters
+  state_size state;        ///< bytes of state
 };
 
 /// Rounds up to the granularity of the workspace. @param[in] bytes a size @return multiple of 256
@@ -86,14 +87,17 @@ TIEROPT_HOST constexpr errc count_tensor(range_size& size, tensor_form const& fo
   ++size.tensors;
   size.max_group = group > size.max_group ? group : size.max_group;
   if (shape.size() == 0) return errc::ok;
+  // Whatever else is added up is below 2^10 for each parameter.
+  constexpr int64_t limit = int64_t{1} << 50;
+  if (shape.size() > limit - size.parameters) return errc::too_large;
+  size.parameters += shape.size();
   size.matrices += shape.E;
   size.tiles += shape.E * shape.matrix_tiles();
   if (Parts::variance::factored) size.folds += fold_pass<Parts>::blocks(shape);
   if (Parts::clip::measures) size.clips += find_clip_pass<Parts>::blocks(shape);
   size.elements += lay_out<Parts>(shape).total;
   size.traffic += traffic_bytes<Parts>(shape, form.is_vector);
-  constexpr int64_t limit = int64_t{1} << 58;
-  return size.elements > limit || size.tiles > limit ? errc::too_large : errc::ok;
+  return errc::ok;
 }
 
 /// Checked ranges of bound tensors. It refers to the caller's bound tensors, which must outlive it,
