@@ -175,7 +175,8 @@ void add(tables& out, count_case const& c, step_counts const& ours, step_counts 
                           ratio(a, b) + " | " + (holds ? "yes" : "**no**") + " |\n";
   std::cerr << row;
   out.steps += row;
-  for (auto const& r : rows) out.passes += r;
+  for (std::size_t i = 1; i + 1 < rows.size(); ++i)
+    out.passes += rows[i];  // without begin_step, commit_steps
 }
 
 }  // namespace
