@@ -199,8 +199,8 @@ void run_rounded(scoreboard& board, int n_seeds) {
       auto const& host_run = host_step->draw(seed);
       for (std::size_t i = 0; i < run.size(); ++i) {
         if (run[i].differs_from(host_run[i])) {
-          board.fail(step_name("bf16", t, run.info(i), "p") + " with seed " + std::to_string(seed) +
-                     " has not the host's bits");
+          return board.fail(step_name("bf16", t, run.info(i), "p") + " with seed " +
+                            std::to_string(seed) + " has not the host's bits");
         }
       }
     }
