@@ -40,12 +40,17 @@
 #define TIEROPT_KERNEL __global__ __attribute__((visibility("hidden")))
 #endif
 
-/// Unrolls the loop that follows, or keeps it a loop, on the device.
+/// Unrolls the loop that follows, on the device.
 #if defined(__CUDA_ARCH__)
 #define TIEROPT_UNROLL _Pragma("unroll")
-#define TIEROPT_NO_UNROLL _Pragma("unroll 1")
 #else
 #define TIEROPT_UNROLL
+#endif
+
+/// Keeps the loop that follows a loop, on the device.
+#if defined(__CUDA_ARCH__)
+#define TIEROPT_NO_UNROLL _Pragma("unroll 1")
+#else
 #define TIEROPT_NO_UNROLL
 #endif
 
