@@ -165,3 +165,25 @@ TEST_CASE("an eager step leaves the legacy stream and other streams alone", "[la
   s.wait();
   CHECK(*all.a[0].step.data == 1);
 }
+
+TEST_CASE("a launch beyond a device's grid is refused before anything is launched", "[launches]") {
+  // 2^31 matrices in memory that nobody touches.
+  int64_t const E = int64_t{1} << 31;
+  auto const place = [](uintptr_t k) { return reinterpret_cast<float*>(k << 44); };
+  std::vector<tieropt::bound_tensor<adamw, float>> const one{
+      {.param = tieropt::view(place(1), E, 2, 3),
+       .grad = tieropt::view(static_cast<float const*>(place(2)), E, 2, 3),
+       .momentum = tieropt::view(place(3), E, 2, 3),
+       .variance = {.exact = tieropt::view(place(4), E, 2, 3)},
+       .step = tieropt::view(reinterpret_cast<int64_t*>(place(5)), E)}};
+  auto const plan = tieropt::make_plan<policy>(one);
+  REQUIRE(plan.has_value());
+  cuda::std::span<std::byte> const workspace{reinterpret_cast<std::byte*>(place(6)),
+                                             plan->workspace_bytes()};
+  stream const s;
+  graph const captured{
+      s, cudaStreamCaptureModeGlobal, [&] {
+        CHECK(enqueue(tieropt::cuda_executor{s}, *plan, workspace, hypers).code == errc::too_large);
+      }};
+  CHECK(captured.nodes() == 0);
+}
