@@ -165,6 +165,10 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
 /// written. All launches go to the executor's stream, in order; nothing is allocated or waited for.
 /// A matrix rests (state, step and weight untouched) when its gradient is absent, its active entry
 /// is 0, found_inf is set, or a resident number is not finite.
+///
+/// The order, whatever the tier: the gradient is unscaled and clipped by the global factor, the
+/// moments take it in, the update is formed and clipped by its RMS, the weight decays, the learning
+/// rate times the update is subtracted, and the result is rounded once.
 /// @tparam X an executor @tparam Plan a plan
 /// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
 /// @param[in] hypers one per group, at most 32
