@@ -55,11 +55,9 @@ template <executor X, class Plan>
 TIEROPT_HOST status check_launches(Plan const& p) {
   for (int i = 0; i < Plan::n_ranges; ++i) {
     range_size const& size = p.size(i);
-    bool const together = size.groups == 0;
-    for (int64_t const blocks :
-         {ceil_div(size.matrices, matrices_per_block), together ? size.tiles : 0,
-          together ? size.folds : 0, together ? size.clips : 0}) {
-      if (blocks > max_blocks_of<X>()) return {errc::too_large, 0, i};
+    int64_t const matrices = ceil_div(size.matrices, matrices_per_block);
+    if (size.largest > max_blocks_of<X>() || matrices > max_blocks_of<X>()) {
+      return {errc::too_large, 0, i};
     }
   }
   return {};

@@ -32,6 +32,7 @@ struct range_size {
   int64_t clips = 0;       ///< blocks of find_clip
   int64_t elements = 0;    ///< compute-type elements of partial results
   int64_t traffic = 0;     ///< bytes moved by a streaming step
+  int64_t largest = 0;     ///< blocks of the largest launch of a pass
   int64_t groups = 0;      ///< of matrices that take their passes together; 0 = streaming
   int max_group = -1;      ///< largest group of hyperparameters
   state_size state;        ///< bytes of state
@@ -231,10 +232,12 @@ template <class Policy, class... Ranges>
       if (code != errc::ok) result = status{code, 0, range, i};
       ++i;
     }
+    size.largest = group_window{{0, size.tiles}, {0, size.folds}, {0, size.clips}}.largest();
     if (how.order != schedule::kind::streaming) {
       schedule_cost const cost = cost_of(tensors, how.cache_bytes);
       if (how.order == schedule::kind::cache_resident || cost.pays(passes_of<parts>())) {
         size.groups = cost.groups;
+        size.largest = cost.largest;
         size.traffic -= cost.saved;
       }
     }

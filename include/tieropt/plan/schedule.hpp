@@ -59,6 +59,12 @@ struct group_window {
   block_window tiles;  ///< squares, measure, apply
   block_window folds;  ///< fold
   block_window clips;  ///< find_clip
+
+  /// Blocks of its largest launch. @return blocks
+  TIEROPT_HOST constexpr int64_t largest() const {
+    int64_t const n = tiles.count > folds.count ? tiles.count : folds.count;
+    return n > clips.count ? n : clips.count;
+  }
 };
 
 /// Launches of one group. @tparam Parts see kernel/tensor.hpp @return passes that the tier needs
@@ -129,8 +135,9 @@ TIEROPT_HOST constexpr status for_each_group(cuda::std::span<Bound const> tensor
 
 /// What a schedule comes to for one range.
 struct schedule_cost {
-  int64_t groups = 0;  ///< groups of matrices
-  int64_t saved = 0;   ///< bytes that need not be read again
+  int64_t groups = 0;   ///< groups of matrices
+  int64_t saved = 0;    ///< bytes that need not be read again
+  int64_t largest = 0;  ///< blocks of the largest launch
 
   /// Whether the bytes outweigh the launches. @param[in] passes of a group @return true if so
   TIEROPT_HOST constexpr bool pays(int passes) const {
@@ -145,8 +152,9 @@ TIEROPT_HOST constexpr schedule_cost cost_of(cuda::std::span<Bound const> tensor
                                              int64_t cache_bytes) {
   using parts = typename Bound::parts;
   schedule_cost cost;
-  (void)for_each_group(tensors, cache_bytes, [&](group_window const&, int64_t bytes) -> status {
+  (void)for_each_group(tensors, cache_bytes, [&](group_window const& w, int64_t bytes) -> status {
     ++cost.groups;
+    cost.largest = w.largest() > cost.largest ? w.largest() : cost.largest;
     if (bytes <= cache_bytes) {
       cost.saved += bytes / group_bytes_per_element<parts>() * reread_bytes_per_element<parts>();
     }
