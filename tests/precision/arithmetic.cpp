@@ -108,6 +108,10 @@ TEST_CASE("the larger of two is the other one where one is NaN", "[precision]") 
   CHECK(tieropt::max(2.0f, nan) == 2.0f);
   CHECK(tieropt::max(-1.0f, -2.0f) == -1.0f);
   CHECK(tieropt::max(1.0, 3.0) == 3.0);
+  CHECK(tieropt::bits(tieropt::max(-0.0f, 0.0f)) == 0);
+  CHECK(tieropt::bits(tieropt::max(0.0f, -0.0f)) == 0);
+  CHECK(tieropt::bits(tieropt::max(-0.0, 0.0)) == 0);
+  CHECK(tieropt::bits(tieropt::max(-0.0f, -0.0f)) == 0x80000000u);
   CHECK(tieropt::is_nan(nan));
   CHECK_FALSE(tieropt::is_nan(std::numeric_limits<float>::infinity()));
 }

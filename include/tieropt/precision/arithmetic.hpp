@@ -121,24 +121,6 @@ TIEROPT_HOST_DEVICE T sqrt(T a) {
 #endif
 }
 
-/// The larger; the other one where one is NaN.
-/// @tparam T compute type
-/// @param[in] a value @param[in] b value @return maximum
-template <compute_type T>
-TIEROPT_HOST_DEVICE T max(T a, T b) {
-#if defined(__CUDA_ARCH__)
-  T d;
-  if constexpr (cuda::std::same_as<T, float>) {
-    asm("max.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-  } else {
-    asm("max.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
-  }
-  return d;
-#else
-  return a < b || a != a ? b : a;
-#endif
-}
-
 /// Rounds to float, overflow to infinity. @param[in] x value @return nearest float
 TIEROPT_HOST_DEVICE float narrow(double x) {
 #if defined(__CUDA_ARCH__)
@@ -205,6 +187,25 @@ TIEROPT_HOST_DEVICE float from_bits(uint32_t u) { return __builtin_bit_cast(floa
 TIEROPT_HOST_DEVICE uint64_t bits(double x) { return __builtin_bit_cast(uint64_t, x); }
 /// The double of some bits. @param[in] u bits @return its value
 TIEROPT_HOST_DEVICE double from_bits(uint64_t u) { return __builtin_bit_cast(double, u); }
+
+/// The larger, +0 above -0; the other one where one is NaN.
+/// @tparam T compute type
+/// @param[in] a value @param[in] b value @return maximum
+template <compute_type T>
+TIEROPT_HOST_DEVICE T max(T a, T b) {
+#if defined(__CUDA_ARCH__)
+  T d;
+  if constexpr (cuda::std::same_as<T, float>) {
+    asm("max.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  } else {
+    asm("max.f64 %0, %1, %2;" : "=d"(d) : "d"(a), "d"(b));
+  }
+  return d;
+#else
+  // Of two zeros the positive one: both signs in one AND.
+  return a < b || a != a ? b : a == b ? from_bits(bits(a) & bits(b)) : a;
+#endif
+}
 
 /// b^k, rounded once: repeated squaring of pairs of doubles, the same bits on host and device.
 ///
