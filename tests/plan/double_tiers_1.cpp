@@ -7,25 +7,25 @@
 #include "support/scenarios.hpp"
 
 TEST_CASE("tier 0 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 0>();
+  testing::scenarios::run<testing::rows::wide, 0>();
 }
 
 TEST_CASE("tier 1 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 1>();
+  testing::scenarios::run<testing::rows::wide, 1>();
 }
 
 TEST_CASE("tier 2 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 2>();
+  testing::scenarios::run<testing::rows::wide, 2>();
 }
 
 TEST_CASE("tier 3 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 3>();
+  testing::scenarios::run<testing::rows::wide, 3>();
 }
 
 TEST_CASE("tier 4 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 4>();
+  testing::scenarios::run<testing::rows::wide, 4>();
 }
 
 TEST_CASE("tier 5 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 5>();
+  testing::scenarios::run<testing::rows::wide, 5>();
 }

@@ -7,25 +7,25 @@
 #include "support/scenarios.hpp"
 
 TEST_CASE("tier 6 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 6>();
+  testing::scenarios::run<testing::rows::wide, 6>();
 }
 
 TEST_CASE("tier 7 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 7>();
+  testing::scenarios::run<testing::rows::wide, 7>();
 }
 
 TEST_CASE("tier 8 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 8>();
+  testing::scenarios::run<testing::rows::wide, 8>();
 }
 
 TEST_CASE("tier 9 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 9>();
+  testing::scenarios::run<testing::rows::wide, 9>();
 }
 
 TEST_CASE("tier 10 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 10>();
+  testing::scenarios::run<testing::rows::wide, 10>();
 }
 
 TEST_CASE("tier 11 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 11>();
+  testing::scenarios::run<testing::rows::wide, 11>();
 }

@@ -7,25 +7,25 @@
 #include "support/scenarios.hpp"
 
 TEST_CASE("tier 12 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 12>();
+  testing::scenarios::run<testing::rows::wide, 12>();
 }
 
 TEST_CASE("tier 13 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 13>();
+  testing::scenarios::run<testing::rows::wide, 13>();
 }
 
 TEST_CASE("tier 14 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 14>();
+  testing::scenarios::run<testing::rows::wide, 14>();
 }
 
 TEST_CASE("tier 15 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 15>();
+  testing::scenarios::run<testing::rows::wide, 15>();
 }
 
 TEST_CASE("tier 16 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 16>();
+  testing::scenarios::run<testing::rows::wide, 16>();
 }
 
 TEST_CASE("tier 17 of the double array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<true, 17>();
+  testing::scenarios::run<testing::rows::wide, 17>();
 }

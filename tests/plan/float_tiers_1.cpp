@@ -7,25 +7,25 @@
 #include "support/scenarios.hpp"
 
 TEST_CASE("tier 0 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 0>();
+  testing::scenarios::run<testing::rows::single, 0>();
 }
 
 TEST_CASE("tier 1 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 1>();
+  testing::scenarios::run<testing::rows::single, 1>();
 }
 
 TEST_CASE("tier 2 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 2>();
+  testing::scenarios::run<testing::rows::single, 2>();
 }
 
 TEST_CASE("tier 3 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 3>();
+  testing::scenarios::run<testing::rows::single, 3>();
 }
 
 TEST_CASE("tier 4 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 4>();
+  testing::scenarios::run<testing::rows::single, 4>();
 }
 
 TEST_CASE("tier 5 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 5>();
+  testing::scenarios::run<testing::rows::single, 5>();
 }

@@ -7,25 +7,25 @@
 #include "support/scenarios.hpp"
 
 TEST_CASE("tier 6 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 6>();
+  testing::scenarios::run<testing::rows::single, 6>();
 }
 
 TEST_CASE("tier 7 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 7>();
+  testing::scenarios::run<testing::rows::single, 7>();
 }
 
 TEST_CASE("tier 8 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 8>();
+  testing::scenarios::run<testing::rows::single, 8>();
 }
 
 TEST_CASE("tier 9 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 9>();
+  testing::scenarios::run<testing::rows::single, 9>();
 }
 
 TEST_CASE("tier 10 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 10>();
+  testing::scenarios::run<testing::rows::single, 10>();
 }
 
 TEST_CASE("tier 11 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<false, 11>();
+  testing::scenarios::run<testing::rows::single, 11>();
 }

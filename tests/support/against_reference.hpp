@@ -4,12 +4,9 @@
 /// Runs a tier step by step next to the double reference and compares within derived bounds.
 #pragma once
 
-#include "support/buffers.hpp"
 #include "support/catch.hpp"
-#include "support/reference.hpp"
+#include "support/stage.hpp"
 #include "support/tier_rows.hpp"
-
-#include <tieropt/tieropt.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,24 +16,6 @@
 #include <vector>
 
 namespace testing {
-
-/// One run of a tier: all that is chosen at run time.
-struct scenario {
-  std::vector<int64_t> extents;
-  layout param_layout = layout::row_major;
-  layout grad_layout = layout::row_major;
-  layout state_layout = layout::row_major;
-  reference::hyper hyper;   // eps < 0: the part's own default
-  int64_t first_step = 0;   // steps taken before; the states are zero only where it is 0
-  int active = 0;           // 0 no mask, 1 all ones, 2 one matrix in three rests, 3 takes turns
-  int absent = -1;          // the step without a gradient, -1 none
-  double magnitude = 1e-2;  // of the gradients
-  int grad_kind = 0;  // 0 normal, 1 rows and columns of very different scale, 2 zeros, 3 rank 1
-  double grad_scale = 1;
-  double clip_factor = 1;
-  std::uint64_t seed = 1;
-  int steps = 3;
-};
 
 /// What the bounds are made of; see bounds_of.
 struct error_units {
@@ -251,145 +230,75 @@ std::string compare_step(reference::recipe const& tier, reference::hyper const& 
   return c.worst;
 }
 
-/// Runs a tier through a scenario; every step starts from the library's own states.
+/// Runs a tier through a scenario; every step starts from the library's own states. On a device the
+/// host's bits are compared as well.
 template <class Tier, class Param, class Grad>
 std::string run_against_reference(reference::recipe recipe, bool nearest, scenario const& s,
                                   double& largest) {
-  using bound = tieropt::bound_tensor<Tier, Param, Grad>;
-  using parts = typename bound::parts;
-  using compute = typename parts::compute;
-  using momentum_type = std::conditional_t<tieropt::keeps_momentum<typename parts::momentum>,
-                                           typename bound::momentum_type, float>;
-  using variance_type = typename bound::variance_type;
-  using Real = std::conditional_t<std::is_same_v<compute, double>, long double, double>;
-  constexpr bool keeps = tieropt::keeps_momentum<typename parts::momentum>;
-
-  bool const is_vector = s.extents.size() < 2;
-  recipe.factored = recipe.factored && !is_vector;
+  using staged = stage<Tier, Param, Grad, executor>;
+  using parts = typename staged::parts;
+  using Real =
+      std::conditional_t<std::is_same_v<typename staged::compute, double>, long double, double>;
+  staged t{s};
+  twin<Tier, Param, Grad> host{s};
+  if (auto const e = t.prepare() + host.prepare(); !e.empty()) return e;
+  recipe.factored = t.factored;
   reference::hyper h = s.hyper;
   if (h.eps < 0) h.eps = Tier::eps::default_value;
 
-  buffer<Param> param{s.extents, s.param_layout};
-  buffer<Grad> grad{s.extents, s.grad_layout};
-  int64_t const E = param.E(), R = param.R(), C = param.C(), n = param.size();
-  buffer<momentum_type> momentum{s.extents, s.state_layout};
-  // A factored tier keeps a vector's exact moment dense.
-  bool const dense = is_vector && Tier::variance::factored;
-  buffer<variance_type> exact{s.extents, dense ? layout::row_major : s.state_layout};
-  buffer<variance_type> row{{E, R}}, col{{E, C}};
-  buffer<double> step_counts{{recipe.tensor_step ? 1 : E}};
-  std::vector<int64_t> step(static_cast<std::size_t>(recipe.tensor_step ? 1 : E), s.first_step);
-  std::vector<int> active(s.active == 0 ? 0 : static_cast<std::size_t>(E), 1);
-  param.fill([&](int64_t i) { return 0.25 * normal(s.seed, i); });
-  if (s.first_step > 0) {
-    momentum.fill([&](int64_t i) { return 1e-2 * normal(s.seed + 1, i); });
-    exact.fill([&](int64_t i) { return 1e-4 * std::exp(2 * normal(s.seed + 2, i)); });
-    row.fill([&](int64_t i) { return 1e-4 * std::exp(2 * normal(s.seed + 3, i)); });
-    col.fill([&](int64_t i) { return 1e-4 * std::exp(2 * normal(s.seed + 4, i)); });
+  error_units unit{0x1p-24, 0, 0};
+  if (std::is_same_v<typename staged::compute, double>) {
+    unit.compute = 0x1p-53;
+    unit.moment =
+        std::is_same_v<typename staged::momentum_type, float> && staged::keeps ? 0x1p-24 : 0;
+    unit.square = std::is_same_v<typename staged::variance_type, float> ? 0x1p-24 : 0;
   }
-  std::vector<bound> tensors(1);
-  bound& t = tensors[0];
-  t.param = param.view();
-  t.grad = std::as_const(grad).view();
-  if constexpr (keeps) t.momentum = momentum.view();
-  if (recipe.factored) {
-    t.variance = {.row = row.view(), .col = col.view()};
-  } else {
-    t.variance = {.exact = exact.view()};
-  }
-  t.step = tieropt::view(step.data(), static_cast<int64_t>(step.size()));
-  if (!active.empty()) t.active = tieropt::view(std::as_const(active).data(), E);
-  t.key = 5;
-
-  using policy = tieropt::tier_policy<Tier>;
-  auto const plan = tieropt::make_plan<policy>(tensors);
-  if (!plan) return std::string{"make_plan: "} + tieropt::message(plan.error());
-  std::vector<std::max_align_t> workspace(plan->workspace_bytes() / sizeof(std::max_align_t) + 1);
-  cuda::std::span<std::byte> const scratch{reinterpret_cast<std::byte*>(workspace.data()),
-                                           plan->workspace_bytes()};
-  tieropt::serial_executor const x;
-  if (auto const e = tieropt::prepare(x, *plan, scratch); !e) return tieropt::message(e);
-
-  error_units unit{std::is_same_v<compute, double> ? 0x1p-53 : 0x1p-24, 0, 0};
-  if (std::is_same_v<compute, double>) {
-    unit.moment = std::is_same_v<momentum_type, float> && keeps ? 0x1p-24 : 0;
-    unit.square = std::is_same_v<variance_type, float> ? 0x1p-24 : 0;
-  }
+  auto const moments = [&](auto& to) {
+    if (recipe.momentum) to.momentum = t.momentum.template values<Real>();
+    if (recipe.factored) {
+      to.row = t.row.template values<Real>();
+      to.col = t.col.template values<Real>();
+    } else {
+      to.exact = t.exact.template values<Real>();
+    }
+  };
   for (int k = 0; k < s.steps; ++k) {
-    bool const present = k != s.absent;
-    std::uint64_t const seed = s.seed + 100 + static_cast<std::uint64_t>(k);
-    grad.fill([&](int64_t i) {
-      int64_t const c = C > 0 ? i % C : 0, r = C > 0 ? i / C % R : 0;
-      double const value = s.magnitude * normal(seed, i) * s.grad_scale;
-      switch (s.grad_kind) {
-        case 1: return value * std::exp2(uniform(7, r) * 4 + uniform(8, c) * 3);
-        case 2: return r % 3 == 1 || c % 5 == 2 ? 0.0 : value;
-        case 3: return s.magnitude * s.grad_scale * normal(seed, r) * normal(seed + 50, C + c);
-        default: return value;
-      }
-    });
-    for (int64_t e = 0; e < static_cast<int64_t>(active.size()); ++e) {
-      active[static_cast<std::size_t>(e)] =
-          s.active == 1 || (s.active == 2 ? e % 3 != 1 : (e + k) % 2 == 0) ? 7 : 0;
-    }
+    bool const present = t.present(k);
+    auto const say = [&](std::string const& wrong) {
+      return "step " + std::to_string(k + 1) + ": " + wrong;
+    };
+    t.new_gradient(k);
     reference::tensor<Real> want;
-    want.E = E, want.R = R, want.C = C;
-    want.param = param.template values<Real>();
-    if (recipe.momentum) want.momentum = momentum.template values<Real>();
-    if (recipe.factored) {
-      want.row = row.template values<Real>();
-      want.col = col.template values<Real>();
-    } else {
-      want.exact = exact.template values<Real>();
-    }
-    want.step = step;
+    want.E = t.E, want.R = t.R, want.C = t.C;
+    want.param = t.param.template values<Real>();
+    moments(want);
+    want.step = t.steps();
     auto const trace = reference::step<Real>(
-        recipe, h, want, present ? grad.template values<Real>() : std::vector<Real>{}, active,
+        recipe, h, want, present ? t.grad.template values<Real>() : std::vector<Real>{}, t.mask(),
         static_cast<Real>(s.clip_factor) / static_cast<Real>(s.grad_scale), element<Param>::format);
-
-    Grad const* const addresses[] = {present ? std::as_const(grad).data() : nullptr};
-    if (auto const e = tieropt::rebind_grads(x, *plan, scratch, addresses); !e) {
-      return std::string{"rebind_grads: "} + tieropt::message(e);
-    }
-    tieropt::hyper const hypers[] = {{.lr = h.lr,
-                                      .beta1 = h.beta1,
-                                      .beta2 = h.beta2,
-                                      .eps = s.hyper.eps,
-                                      .clip = h.clip,
-                                      .weight_decay = h.weight_decay}};
-    tieropt::step_inputs const inputs{
-        .seed = s.seed, .grad_scale = s.grad_scale, .clip_factor = s.clip_factor};
-    if (auto const e = tieropt::enqueue(x, *plan, scratch, hypers, inputs); !e) {
-      return std::string{"enqueue: "} + tieropt::message(e);
-    }
+    if (auto const e = t.step(k); !e.empty()) return say(e);
     observed<Real> got;
-    got.param = param.template values<Real>();
-    if (recipe.momentum) got.momentum = momentum.template values<Real>();
-    if (recipe.factored) {
-      got.row = row.template values<Real>();
-      got.col = col.template values<Real>();
-    } else {
-      got.exact = exact.template values<Real>();
-    }
-    got.step = step;
+    got.param = t.param.template values<Real>();
+    moments(got);
+    got.step = t.steps();
+    bool const empty = t.param.size() == 0;
     if constexpr (parts::clip::measures) {
-      auto const* rms =
-          tieropt::update_rms(*plan, scratch, cuda::std::integral_constant<std::size_t, 0>{}, 0);
-      for (std::size_t i = 0; n > 0 && i < trace.rms.size(); ++i) {
-        got.rms.push_back(static_cast<Real>(rms[i]));
+      if (empty) {
+        got.rms.assign(trace.rms.size(), Real{0});
+      } else {
+        for (auto const x : t.rms(trace.rms.size())) got.rms.push_back(static_cast<Real>(x));
       }
-      if (n == 0) got.rms.assign(trace.rms.size(), Real{0});
     }
-    int64_t const last = step.empty() ? 1 : *std::max_element(step.begin(), step.end());
+    int64_t const last = got.step.empty() ? 1 : *std::max_element(got.step.begin(), got.step.end());
     bool const scaled = s.clip_factor != s.grad_scale;
-    bounds const b = bounds_of(recipe, h, E, R, C, std::max<int64_t>(last, 1), scaled, unit);
+    bounds const b = bounds_of(recipe, h, t.E, t.R, t.C, std::max<int64_t>(last, 1), scaled, unit);
     std::string const wrong = compare_step<Real>(
-        recipe, h, want, trace, got, b, unit, active, present && n > 0, element<Param>::format,
+        recipe, h, want, trace, got, b, unit, t.mask(), present && !empty, element<Param>::format,
         nearest || !tieropt::storage<Param>::draws, largest);
-    if (!wrong.empty()) return "step " + std::to_string(k + 1) + ": " + wrong;
-    if (!param.gaps_untouched() || !grad.gaps_untouched() || !momentum.gaps_untouched() ||
-        !exact.gaps_untouched() || !row.gaps_untouched() || !col.gaps_untouched()) {
-      return "step " + std::to_string(k + 1) + ": wrote between the elements of a view";
+    if (!wrong.empty()) return say(wrong);
+    if (!t.gaps_untouched()) return say("wrote between the elements of a view");
+    if (on_device) {
+      if (auto const differs = host.follow(t, k); !differs.empty()) return differs;
     }
   }
   return {};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "support/side.hpp"
+#include "support/tier_rows.hpp"
 
 #include <tieropt/executor/cuda_executor.cuh>
 #include <tieropt/kernel/apply.hpp>
@@ -47,6 +48,12 @@ struct kernels {
     keep_pass<tieropt::apply_pass>();
     keep<tieropt::commit_steps_body<parts>>();
   }
+};
+
+/// The same for a row of a covering array.
+template <auto Row>
+struct row_kernels : kernels<tier_of<Row>, element_of<Row.param>, element_of<Row.grad>> {
+  static void keep_row() { row_kernels::keep_all(); }
 };
 
 }  // namespace testing

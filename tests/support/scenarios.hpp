@@ -8,6 +8,7 @@
 #include "support/pairwise.hpp"
 #include "support/tier_rows.hpp"
 
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -33,48 +34,58 @@ inline std::vector<reference::hyper> const& hypers() {
   return all;
 }
 
+inline std::vector<tieropt::schedule> const& schedules() {
+  static std::vector<tieropt::schedule> const all{
+      tieropt::streaming(), tieropt::cache_resident(0), tieropt::cache_resident(1 << 13),
+      tieropt::cache_resident(int64_t{1} << 40), tieropt::automatic(1 << 16)};
+  return all;
+}
+
 enum axis {
   tier,
   shape,
   param_layout,
   grad_layout,
   state_layout,
+  shifted,
   hyper,
   first_step,
   active,
   absent,
   grad_kind,
   scale,
+  schedule,
   n_axes
 };
 
 /// Tensor-wide tiers have no mask.
-template <bool Wide>
+template <auto const& Rows>
 bool allowed(int a, int x, int b, int y) {
   if (a != tier || b != active) return true;
-  auto const& row = Wide ? rows::wide[x] : rows::single[x];
-  return y == 0 || !row.tensor_wide();
+  return y == 0 || !Rows[x].tensor_wide();
 }
 
-template <bool Wide>
+template <auto const& Rows>
 pairwise::space space() {
   std::vector<int> levels(n_axes);
-  levels[tier] = Wide ? rows::n_wide : rows::n_single;
+  levels[tier] = static_cast<int>(std::size(Rows));
   levels[shape] = static_cast<int>(shapes().size());
   levels[param_layout] = levels[grad_layout] = levels[state_layout] = n_layouts;
+  levels[shifted] = n_parts;
   levels[hyper] = static_cast<int>(hypers().size());
   levels[first_step] = 3;
   levels[active] = 4;
   levels[absent] = 3;
   levels[grad_kind] = 4;
   levels[scale] = 2;
-  return {levels, &allowed<Wide>};
+  levels[schedule] = static_cast<int>(schedules().size());
+  return {levels, &allowed<Rows>};
 }
 
 /// The rows of the covering array over a tier list and the run-time axes.
-template <bool Wide>
+template <auto const& Rows>
 std::vector<pairwise::row> const& all() {
-  static std::vector<pairwise::row> const rows = pairwise::generate(space<Wide>(), 1);
+  static std::vector<pairwise::row> const rows = pairwise::generate(space<Rows>(), 1);
   return rows;
 }
 
@@ -84,20 +95,22 @@ inline scenario of(pairwise::row const& r, std::uint64_t seed) {
   s.param_layout = static_cast<layout>(r[param_layout]);
   s.grad_layout = static_cast<layout>(r[grad_layout]);
   s.state_layout = static_cast<layout>(r[state_layout]);
+  s.shifted = static_cast<part>(r[shifted]);
   s.hyper = hypers()[static_cast<std::size_t>(r[hyper])];
   s.first_step = r[first_step] == 0 ? 0 : r[first_step] == 1 ? 4 : 999;
   s.active = r[active];
   s.absent = r[absent] - 1;
   s.grad_kind = r[grad_kind];
   if (r[scale] == 1) s.grad_scale = 768, s.clip_factor = 0.3;
+  s.how = schedules()[static_cast<std::size_t>(r[schedule])];
   s.seed = seed;
   return s;
 }
 
 inline std::string describe(pairwise::row const& r) {
-  static char const* const names[] = {"tier",   "shape",    "param",      "grad",
-                                      "state",  "hyper",    "first step", "active",
-                                      "absent", "gradient", "scale"};
+  static char const* const names[] = {"tier",     "shape", "param",      "grad",   "state",
+                                      "shifted",  "hyper", "first step", "active", "absent",
+                                      "gradient", "scale", "schedule"};
   std::string text;
   for (int a = 0; a < n_axes; ++a)
     text += std::string{names[a]} + " " + std::to_string(r[a]) + ", ";
@@ -107,18 +120,18 @@ inline std::string describe(pairwise::row const& r) {
 }
 
 /// Runs one tier of a list through all its scenarios.
-template <bool Wide, int I>
+template <auto const& Rows, int I>
 void run() {
-  constexpr tier_row row = Wide ? rows::wide[I] : rows::single[I];
+  constexpr tier_row row = Rows[I];
   double largest = 0;
   int n = 0;
   std::uint64_t seed = 20260104;
-  for (auto const& r : all<Wide>()) {
+  for (auto const& r : all<Rows>()) {
     ++seed;
     if (r[tier] != I) continue;
     ++n;
     std::string const wrong =
-        run_against_reference<tier_of<row, Wide>, element_of<row.param>, element_of<row.grad>>(
+        run_against_reference<tier_of<row>, element_of<row.param>, element_of<row.grad>>(
             row.recipe(), row.nearest, of(r, seed), largest);
     INFO(describe(r) << ", seed " << seed);
     CHECK(wrong == "");

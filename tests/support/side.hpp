@@ -22,6 +22,8 @@ namespace testing {
 
 #if defined(TIEROPT_TEST_DEVICE)
 
+inline constexpr bool on_device = true;
+
 // What needs the CUDA runtime is in side.cu, what needs nvcc in kernels.cuh.
 void* allocate_managed(std::size_t bytes);  // an allocation for each call: neighbours are watched
 void* allocate_device(std::size_t bytes);
@@ -49,6 +51,7 @@ struct executor {
 
 #else
 
+inline constexpr bool on_device = false;
 using executor = tieropt::serial_executor;
 template <class T>
 using allocator = std::allocator<T>;
@@ -68,8 +71,8 @@ class scratch {
  public:
   template <class X>
   scratch(X const&, std::size_t bytes)
-      : memory_{on_device<X> ? allocate_device(bytes) : ::operator new(bytes),
-                on_device<X> ? deallocate : [](void* p) { ::operator delete(p); }},
+      : memory_{is_device<X> ? allocate_device(bytes) : ::operator new(bytes),
+                is_device<X> ? deallocate : [](void* p) { ::operator delete(p); }},
         size_{bytes} {}
   explicit scratch(std::size_t bytes) : scratch{executor{}, bytes} {}
   operator cuda::std::span<std::byte>() { return {static_cast<std::byte*>(memory_.get()), size_}; }
@@ -82,7 +85,7 @@ class scratch {
 
  private:
   template <class X>
-  static constexpr bool on_device = std::is_base_of_v<executor, X>;
+  static constexpr bool is_device = std::is_base_of_v<executor, X>;
   std::unique_ptr<void, void (*)(void*)> memory_;
   std::size_t size_;
 };

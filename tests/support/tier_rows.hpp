@@ -28,6 +28,7 @@ struct tier_row {
   bool tensor_step;
   element_kind param;
   element_kind grad;
+  bool asks_double = false;  // though nothing that is stored does
 
   constexpr bool factored() const {
     return variance == variance_kind::factored || variance == variance_kind::factored_wide;
@@ -40,6 +41,7 @@ struct tier_row {
     return momentum == momentum_kind::wide || wide_state() || param == element_kind::fp64 ||
            grad == element_kind::fp64;
   }
+  constexpr bool computes_double() const { return asks_double || wide_operand(); }
   constexpr bool tensor_wide() const { return tensor_step || clip == reference::clip_kind::tensor; }
   reference::recipe recipe() const {
     return {momentum != momentum_kind::none, factored(), eps, clip, rounded_decay, tensor_step};
@@ -53,7 +55,8 @@ struct tier_row {
             nearest,
             tensor_step,
             static_cast<int>(param),
-            static_cast<int>(grad)};
+            static_cast<int>(grad),
+            computes_double()};
   }
 };
 
@@ -88,16 +91,15 @@ inline constexpr tier_row single[] = {
     {m4, exact4, floored, by_tensor, true,  true,  true,  bf16, fp16},
     {m0, rc4,    added,   by_matrix, true,  true,  false, fp32, fp32},
 };
-inline constexpr int n_single = sizeof single / sizeof single[0];
 
 /// The same for double: asked for by the tier, or because an operand is stored in it.
 inline constexpr tier_row wide[] = {
-    {m0, exact4, added,   by_tensor, true,  false, true,  fp32, fp16},
+    {m0, exact4, added,   by_tensor, true,  false, true,  fp32, fp16, true},
     {m0, rc4,    floored, unclipped, false, true,  false, bf16, fp64},
     {m0, exact8, inside,  by_matrix, true,  true,  false, fp16, fp32},
     {m0, rc8,    floored, by_matrix, false, false, true,  fp64, bf16},
     {m4, exact4, inside,  unclipped, true,  false, false, fp64, fp64},
-    {m4, rc4,    added,   by_matrix, false, true,  true,  fp32, fp32},
+    {m4, rc4,    added,   by_matrix, false, true,  true,  fp32, fp32, true},
     {m4, exact8, floored, by_tensor, false, true,  true,  fp16, bf16},
     {m4, rc8,    inside,  by_tensor, true,  true,  false, bf16, fp16},
     {m8, exact4, floored, by_matrix, false, false, true,  bf16, fp32},
@@ -108,11 +110,32 @@ inline constexpr tier_row wide[] = {
     {m0, rc8,    floored, unclipped, true,  false, true,  fp32, fp32},
     {m8, exact4, added,   unclipped, true,  true,  false, fp16, bf16},
     {m4, exact8, floored, by_matrix, false, false, false, fp32, fp64},
-    {m0, rc4,    floored, by_matrix, true,  false, true,  fp16, fp16},
+    {m0, rc4,    floored, by_matrix, true,  false, true,  fp16, fp16, true},
     {m4, exact8, added,   by_matrix, true,  true,  true,  bf16, bf16},
 };
+
+/// The tiers that run on a device: every two levels meet, the compute type among them.
+inline constexpr tier_row device[] = {
+    {m0, exact8, added,   by_matrix, true,  false, false, fp64, bf16},
+    {m4, rc4,    floored, unclipped, true,  true,  false, fp32, fp16},
+    {m8, rc8,    inside,  by_matrix, false, false, false, fp32, bf16},
+    {m8, exact4, floored, by_tensor, true,  true,  true,  bf16, fp32},
+    {m8, rc4,    added,   by_matrix, false, false, false, fp16, fp32},
+    {m0, exact4, added,   unclipped, true,  true,  false, fp32, fp32},
+    {m4, exact8, floored, by_matrix, false, true,  false, fp16, fp64},
+    {m0, rc4,    inside,  by_tensor, true,  true,  true,  fp64, fp16},
+    {m0, rc8,    floored, unclipped, true,  true,  false, fp16, fp16},
+    {m8, exact4, added,   unclipped, false, true,  true,  fp64, fp64},
+    {m4, rc8,    floored, by_tensor, true,  true,  false, fp64, fp32},
+    {m4, exact4, inside,  by_tensor, false, true,  true,  fp16, bf16},
+    {m4, exact4, added,   by_matrix, false, false, false, bf16, fp16},
+    {m0, rc8,    added,   by_tensor, true,  false, true,  bf16, fp64},
+    {m0, rc4,    floored, unclipped, false, false, true,  bf16, bf16},
+    {m8, exact8, inside,  by_tensor, true,  true,  false, fp32, fp32},
+    {m8, rc4,    inside,  by_matrix, false, false, true,  fp32, fp64},
+    {m8, exact8, inside,  unclipped, false, true,  true,  bf16, fp16},
+};
 // clang-format on
-inline constexpr int n_wide = sizeof wide / sizeof wide[0];
 
 }  // namespace rows
 
@@ -122,8 +145,8 @@ using element_of = std::conditional_t<
     std::conditional_t<Kind == element_kind::bf16, tieropt::bf16,
                        std::conditional_t<Kind == element_kind::fp16, tieropt::fp16, double>>>;
 
-/// The tier of a row. Declared compute is double only where no operand asks for it already.
-template <tier_row Row, bool Wide>
+/// The tier of a row.
+template <tier_row Row>
 struct tier_of : tieropt::tier {
   using state = std::conditional_t<Row.wide_state(), double, float>;
   using momentum = std::conditional_t<Row.momentum == momentum_kind::none, tieropt::no_momentum,
@@ -142,7 +165,7 @@ struct tier_of : tieropt::tier {
   using decay = std::conditional_t<Row.rounded_decay, tieropt::rounded_decay, tieropt::fused_decay>;
   using rounding =
       std::conditional_t<Row.nearest, tieropt::nearest_rounding, tieropt::stochastic_rounding>;
-  using compute = std::conditional_t<Wide && !Row.wide_operand(), double, float>;
+  using compute = std::conditional_t<Row.asks_double, double, float>;
   static constexpr tieropt::scope step_scope =
       Row.tensor_step ? tieropt::scope::tensor : tieropt::scope::matrix;
 };
