@@ -50,7 +50,7 @@ struct tuned : Tier {
 
 /// A framework's own bfloat16.
 struct framework_bf16 {
-  std::uint16_t bits;
+  unsigned char bits[2];  // of bytes, which nvcc treats in its own way
 };
 
 }  // namespace testing

@@ -139,6 +139,8 @@ class device_group {
                                           cuda::std::conditional_t<size == 8, uint64_t, uint32_t>>;
     static constexpr int per_word = vector && access >= 4 && size == 2 ? 2 : 1;  // elements
     using access_type = typename access_vector<word, access>::type;
+    // nvcc 13.0 breaks off where a pointer to a struct of chars is said to be global.
+    static constexpr bool natural = alignof(element) == size;
 
    public:
     /// @param[in] data element of column 0 @param[in] n width @param[in] stride between columns
@@ -147,7 +149,7 @@ class device_group {
     /// Reads the strip.
     __device__ __forceinline__ void read() {
       if constexpr (vector) {
-        __builtin_assume(__isGlobal(data_));
+        if constexpr (natural) __builtin_assume(__isGlobal(data_));
         TIEROPT_UNROLL
         for (int v = 0; v < held; v += per_access) {
           auto const q = *reinterpret_cast<access_type const*>(data_ + column_of(v));
@@ -218,7 +220,7 @@ class device_group {
       } else {
         asm volatile("" : "+l"(p), "+l"(stride));
       }
-      __builtin_assume(__isGlobal(p));
+      if constexpr (natural) __builtin_assume(__isGlobal(p));
       TIEROPT_UNROLL
       for (int v = 0; v < held; ++v) {
         f(v, p);

@@ -116,7 +116,7 @@ struct fp16_format {
 };
 
 /// The codec of a 16-bit type with the bits of a format; derive storage<YourType> from it.
-/// @tparam T a trivially copyable type of two bytes
+/// @tparam T a trivially copyable type of two bytes; of chars, it must not be alignas(2) (nvcc 13.0)
 /// @tparam Format bf16_format or fp16_format
 template <class T, class Format>
 struct storage_16 {
