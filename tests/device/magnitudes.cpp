@@ -9,6 +9,7 @@
 #include "support/tier_rows.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -20,20 +21,20 @@ void run_all() {
   for (auto const& extents :
        std::vector<std::vector<std::int64_t>>{{300}, {20, 1030}, {3, 40, 256}, {2, 130, 33}}) {
     for (int const kind : {0, 4, 5, 6}) {
-      for (double const param : {0.25, 0x1p-140}) {
-        for (double const lr : {1.0, 0x1p-130}) {
-          testing::scenario s;
-          s.extents = extents;
-          s.grad_kind = kind;
-          s.param_magnitude = param;
-          s.hyper = {.lr = lr, .eps = -1, .weight_decay = 0.1};
-          s.first_step = kind == 4 ? 3 : 0;
-          s.steps = 2;
-          s.seed = 20261130;
-          INFO("extents " << Catch::Detail::stringify(extents) << ", gradients of kind " << kind
-                          << ", parameters of " << param << ", lr " << lr);
-          CHECK(testing::run_against_host<Tier, Param, Grad>(s) == "");
-        }
+      // The last: zeros of both signs, which a learning rate of zero leaves with a sign.
+      for (auto const& [param, lr] : std::vector<std::pair<double, double>>{
+               {0.25, 1.0}, {0.25, 0x1p-130}, {0x1p-140, 1.0}, {0x1p-140, 0x1p-130}, {0.0, 0.0}}) {
+        testing::scenario s;
+        s.extents = extents;
+        s.grad_kind = kind;
+        s.param_magnitude = param;
+        s.hyper = {.lr = lr, .eps = -1, .weight_decay = 0.1};
+        s.first_step = kind == 4 ? 3 : 0;
+        s.steps = 2;
+        s.seed = 20261130;
+        INFO("extents " << Catch::Detail::stringify(extents) << ", gradients of kind " << kind
+                        << ", parameters of " << param << ", lr " << lr);
+        CHECK(testing::run_against_host<Tier, Param, Grad>(s) == "");
       }
     }
   }

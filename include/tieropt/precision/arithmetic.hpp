@@ -5,7 +5,9 @@
 ///
 /// On the device it is PTX without .ftz, since --use_fast_math rewrites even the _rn intrinsics.
 /// On the host a product is an fma with -0, which no compiler contracts into a following add.
-/// A user's own part gets the same bits on both sides only through these functions.
+/// A user's own part gets the same bits on both sides only through these functions, and must negate
+/// an operand of mul or fma rather than their result: g++ turns -fma(a, b, c) into one instruction
+/// whose zero has the other sign.
 #pragma once
 
 #include <tieropt/config.hpp>
