@@ -297,7 +297,7 @@ std::string run_against_reference(reference::recipe recipe, bool nearest, scenar
         nearest || !tieropt::storage<Param>::draws, largest);
     if (!wrong.empty()) return say(wrong);
     if (!t.gaps_untouched()) return say("wrote between the elements of a view");
-    if (on_device) {
+    if constexpr (on_device) {
       if (auto const differs = host.follow(t, k); !differs.empty()) return differs;
     }
   }
