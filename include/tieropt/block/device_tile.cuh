@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// A strip of a buffer in the registers of a warp: vector accesses, and the ragged path. Layer:
+/// block.
+///
+/// A lane holds eight elements of the strip: packs of PerLane neighbours, the packs of the 32 lanes
+/// side by side. The vector path moves a pack in accesses of at most 16 bytes; the ragged path has
+/// packs of one element, so that a warp's accesses stay side by side whatever the alignment.
+#pragma once
+
+#include <tieropt/block/thread_block.hpp>
+#include <tieropt/precision/storage.hpp>
+
+#include <cuda/std/type_traits>
+
+#include <cstring>
+
+namespace tieropt {
+inline namespace v0_1 {
+
+/// The vector that one access moves.
+/// @tparam Word float, double, uint32_t or uint64_t
+/// @tparam Bytes 2 to 16
+template <class Word, int Bytes>
+struct access_vector;
+template <>
+struct access_vector<uint32_t, 16> : cuda::std::type_identity<uint4> {};
+template <>
+struct access_vector<uint32_t, 8> : cuda::std::type_identity<uint2> {};
+template <>
+struct access_vector<uint32_t, 4> : cuda::std::type_identity<unsigned int> {};
+template <>
+struct access_vector<uint32_t, 2> : cuda::std::type_identity<unsigned short> {};
+template <>
+struct access_vector<uint64_t, 16> : cuda::std::type_identity<ulonglong2> {};
+template <>
+struct access_vector<uint64_t, 8> : cuda::std::type_identity<unsigned long long> {};
+template <>
+struct access_vector<float, 16> : cuda::std::type_identity<float4> {};
+template <>
+struct access_vector<float, 8> : cuda::std::type_identity<float2> {};
+template <>
+struct access_vector<float, 4> : cuda::std::type_identity<float> {};
+template <>
+struct access_vector<double, 16> : cuda::std::type_identity<double2> {};
+template <>
+struct access_vector<double, 8> : cuda::std::type_identity<double> {};
+
+/// Whether elements are rounded to nearest as bfloat16 by the library's own codec.
+/// @tparam U element type
+/// @return true where cvt.rn.bf16x2 gives the codec's bits
+template <class U>
+consteval bool rounds_as_bf16() {
+  using codec = storage<U>;
+  if constexpr (cuda::std::is_base_of_v<storage_16<U, bf16_format>, codec>) {
+    return &codec::template nearest<float> == &storage_16<U, bf16_format>::template nearest<float>;
+  } else {
+    return false;
+  }
+}
+
+/// Two values as bfloat16, nearest even, NaN to 0x7FFF. @param[in] low value of the low half
+/// @param[in] high value of the high half @return both
+__device__ __forceinline__ uint32_t nearest_bf16_pair(float low, float high) {
+#if __CUDA_ARCH__ >= 800
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+#else
+  return bf16_format::nearest(low) | static_cast<uint32_t>(bf16_format::nearest(high)) << 16;
+#endif
+}
+
+/// One of a lane's elements.
+struct device_slot {
+  int v;  ///< from 0 to 7, known at compile time once loops are unrolled
+};
+
+/// Which elements of a strip a lane holds.
+/// @tparam PerLane neighbouring elements of a lane: 1, 2, 4 or 8
+template <int PerLane>
+struct lane_map {
+  static constexpr int lanes = 32;              ///< of a warp
+  static constexpr int held = strip / lanes;    ///< elements of a lane
+  static constexpr int packs = held / PerLane;  ///< packs of a lane
+
+  /// This lane. @return 0 .. 31
+  static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x % lanes); }
+  /// The column of an element. @param[in] v which of the lane's @return 0 .. 255
+  static __device__ __forceinline__ int column_of(int v) {
+    return v / PerLane * (lanes * PerLane) + lane() * PerLane + v % PerLane;
+  }
+};
+
+/// A strip of a buffer, in registers.
+/// @tparam PerLane neighbouring elements of a lane
+/// @tparam U element type, const where it is only read
+/// @tparam N whole_strip or int
+/// @tparam Stride unit_stride or int64_t
+template <int PerLane, class U, class N, class Stride>
+class device_tile {
+  using map = lane_map<PerLane>;
+  using slot = device_slot;
+  static constexpr int lanes = map::lanes, held = map::held;
+  using element = cuda::std::remove_const_t<U>;
+  using codec = storage<element>;
+  static constexpr int size = sizeof(element);
+  static_assert(size == 2 || size == 4 || size == 8,
+                "[tieropt-storage-size] element types have 2, 4 or 8 bytes; see "
+                "tieropt/precision/storage.hpp");
+  static constexpr bool vector =
+      cuda::std::is_same_v<N, whole_strip> && cuda::std::is_same_v<Stride, unit_stride>;
+  static constexpr int access = PerLane * size < 16 ? PerLane * size : 16;  // bytes
+  static constexpr int per_access = access / size;                          // elements
+  // A compute type is its own word.
+  using word = cuda::std::conditional_t<compute_type<element>, element,
+                                        cuda::std::conditional_t<size == 8, uint64_t, uint32_t>>;
+  static constexpr int per_word = vector && access >= 4 && size == 2 ? 2 : 1;  // elements
+  using access_type = typename access_vector<word, access>::type;
+  // nvcc 13.0 breaks off where a pointer to a struct of chars is said to be global.
+  static constexpr bool natural = alignof(element) == size;
+
+ public:
+  /// @param[in] data element of column 0 @param[in] n width @param[in] stride between columns
+  __device__ __forceinline__ device_tile(U* data, N n, Stride stride)
+      : data_{data}, n_{n}, stride_{stride} {}
+  /// Reads the strip.
+  __device__ __forceinline__ void read() {
+    if constexpr (vector) {
+      if constexpr (natural) __builtin_assume(__isGlobal(data_));
+      TIEROPT_UNROLL
+      for (int v = 0; v < held; v += per_access) {
+        auto const q = *reinterpret_cast<access_type const*>(data_ + map::column_of(v));
+        std::memcpy(&words_[v / per_word], &q, access);
+      }
+    } else {
+      walk([&](int v, U const* p) { set(v, map::column_of(v) < n_ ? *p : element{}); });
+    }
+  }
+
+  /// Decodes. @tparam T compute type @param[in] at slot @return value
+  template <class T>
+  __device__ __forceinline__ T get(slot at) const {
+    return codec::template decode<T>(element_of(at.v));
+  }
+  /// Rounds to nearest. @tparam T compute type @param[in] at slot @param[in] x value
+  template <class T>
+  __device__ __forceinline__ void put(slot at, T x) {
+    set(at.v, codec::nearest(x));
+    if constexpr (pairs<T>) {
+      // The second of two neighbours rounds both in one instruction; the first rounding is dead.
+      if (at.v % 2 == 0) {
+        first_[at.v / 2] = x;
+        has_first_[at.v / 2] = true;
+      } else if (has_first_[at.v / 2]) {
+        words_[at.v / 2] = nearest_bf16_pair(first_[at.v / 2], x);
+      }
+    }
+  }
+  /// Rounds stochastically. @tparam T compute type @param[in] at slot @param[in] x value
+  /// @param[in] r 16 random bits
+  template <class T>
+  __device__ __forceinline__ void put(slot at, T x, uint32_t r) {
+    set(at.v, codec::stochastic(x, r));
+    if constexpr (pairs<T>) has_first_[at.v / 2] = false;
+  }
+  /// Writes the strip back.
+  __device__ __forceinline__ void store() const {
+    if constexpr (vector) {
+      TIEROPT_UNROLL
+      for (int v = 0; v < held; v += per_access) {
+        access_type q;
+        std::memcpy(&q, &words_[v / per_word], access);
+        // A plain store of a pack is split into its elements.
+        __stwb(reinterpret_cast<access_type*>(data_ + map::column_of(v)), q);
+      }
+    } else {
+      walk([&](int v, U* p) {
+        if (map::column_of(v) < n_) *p = element_of(v);
+      });
+    }
+  }
+
+ private:
+  // Whether two neighbours can be rounded by one cvt.rn.bf16x2.
+  template <class T>
+  static constexpr bool pairs =
+      rounds_as_bf16<element>() && per_word == 2 && cuda::std::is_same_v<T, float>;
+
+  // Calls f(v, address) for the lane's elements. The compiler must take the first address and the
+  // stride as they come: it would keep every product with the stride in registers, across rows.
+  template <class F>
+  __device__ __forceinline__ void walk(F const& f) const {
+    U* p = data_ + map::column_of(0) * stride_;
+    int64_t stride = stride_;
+    if constexpr (cuda::std::is_same_v<Stride, unit_stride>) {
+      asm volatile("" : "+l"(p));
+    } else {
+      asm volatile("" : "+l"(p), "+l"(stride));
+    }
+    if constexpr (natural) __builtin_assume(__isGlobal(p));
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; ++v) {
+      f(v, p);
+      p += (v % PerLane == PerLane - 1 ? (lanes - 1) * PerLane + 1 : 1) * stride;
+    }
+  }
+  // Halves of words by shifts: what decodes them then shifts only once.
+  __device__ __forceinline__ element element_of(int v) const {
+    if constexpr (size == 2) {
+      uint32_t const w = words_[v / per_word];
+      return __builtin_bit_cast(element, static_cast<uint16_t>(v % per_word == 0 ? w : w >> 16));
+    } else {
+      return __builtin_bit_cast(element, words_[v]);
+    }
+  }
+  __device__ __forceinline__ void set(int v, element x) {
+    if constexpr (size == 2) {
+      uint32_t half = __builtin_bit_cast(uint16_t, x);  // const stops nvcc 13.0 with an error
+      uint32_t& w = words_[v / per_word];
+      if constexpr (per_word == 1) {
+        w = half;
+      } else {
+        w = v % 2 == 0 ? (w & 0xffff0000u) | half : (w & 0xffffu) | (half << 16);
+      }
+    } else {
+      words_[v] = __builtin_bit_cast(word, x);
+    }
+  }
+
+  U* data_;
+  N n_;
+  Stride stride_;
+  word words_[held / per_word]{};
+  float first_[held / 2]{};
+  bool has_first_[held / 2]{};
+};
+
+}  // namespace v0_1
+}  // namespace tieropt
