@@ -7,6 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#if __cplusplus < 202002L && !defined(TIEROPT_DOXYGEN)
+#error "[tieropt-config-standard] tieropt needs C++20: compile with -std=c++20"
+#endif
+
 #if defined(__FAST_MATH__)
 #error \
     "[tieropt-config-fast-math] tieropt needs IEEE arithmetic on the host: drop -ffast-math (or -Ofast) here"

@@ -22,11 +22,11 @@ enum class errc : int {
   active_scope,         ///< active given for a tier with a tensor-wide clip or step
   hyper_group,          ///< a tensor names a group that enqueue was given no hyperparameters for
   hyper_groups,         ///< more than 32 groups of hyperparameters
-  hyper_not_finite,     ///< a hyperparameter or a step input is NaN or infinite
+  hyper_not_finite,     ///< a hyperparameter or a step input is NaN or beyond the compute type
   hyper_beta,           ///< beta1 or beta2 outside [0, 1)
   hyper_eps,            ///< eps too small for the compute type, and not the default's -1
   hyper_clip,           ///< a clip threshold that is not positive
-  input_scale,          ///< grad_scale or clip_factor that is not positive
+  input_scale,          ///< grad_scale or clip_factor not positive, or too far apart to divide
   workspace_size,       ///< the workspace is smaller than workspace_bytes()
   workspace_alignment,  ///< the workspace does not start on 16 bytes
   grad_list,            ///< a list of gradients has another length than its range
@@ -68,13 +68,15 @@ TIEROPT_HOST constexpr char const* message(errc code) {
              "gradient";
     case errc::hyper_group: return "a tensor's group is negative or has no hyperparameters";
     case errc::hyper_groups: return "at most 32 groups of hyperparameters";
-    case errc::hyper_not_finite: return "a hyperparameter or step input is not finite";
+    case errc::hyper_not_finite:
+      return "a hyperparameter or step input is not finite in the compute type";
     case errc::hyper_beta: return "beta1 and beta2 must be in [0, 1)";
     case errc::hyper_eps:
       return "eps must be at least the smallest normal float, 1.2e-38, or -1 for the default of "
              "the tier's eps part";
     case errc::hyper_clip: return "the clip threshold must be positive";
-    case errc::input_scale: return "grad_scale and clip_factor must be positive";
+    case errc::input_scale:
+      return "grad_scale and clip_factor must be positive and their quotient finite";
     case errc::workspace_size: return "the workspace is smaller than the plan's workspace_bytes()";
     case errc::workspace_alignment: return "the workspace must start on a multiple of 16 bytes";
     case errc::grad_list: return "a list of gradients must have one entry per tensor of its range";

@@ -214,6 +214,41 @@ TEST_CASE("views that interleave without sharing an element are accepted", "[bad
   CHECK(planned<router>(b).code == errc::aliasing);
 }
 
+TEST_CASE("interleaving is seen in any order of the strides", "[bad input]") {
+  struct arrangement {
+    std::vector<int64_t> extents, strides;
+    int64_t apart, shared;  // distances of the gradient without and with a shared element
+  };
+  std::vector<float> both(400);
+  for (auto const& [extents, strides, apart, shared] :
+       std::vector<arrangement>{{{10}, {2}, 1, 4},                 // a vector of pairs
+                                {{2, 1, 10}, {20, 20, 2}, 1, 18},  // one row
+                                {{2, 1, 10}, {20, 10, 1}, 10, 9},  // matrices
+                                {{5, 2}, {1, 10}, 5, 14},          // the halves of columns
+                                {{3, 5, 2}, {20, 1, 10}, 5, 24},   // the same in a stack
+                                {{2, 3, 4}, {1, 2, 6}, 24, 7}}) {  // matrices side by side
+    testing::owned_tensor<router, float, float> t{extents, 1};
+    auto b = t.whole();
+    b.param.data = both.data();
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      b.param.stride[i] = b.grad.stride[i] = strides[i];
+    INFO("extents " << Catch::Detail::stringify(extents));
+    b.grad.data = both.data() + apart;
+    CHECK(planned<router>(b));
+    b.grad.data = both.data() + shared;
+    CHECK(planned<router>(b).code == errc::aliasing);
+  }
+}
+
+TEST_CASE("an empty tensor may have extents beyond all counts", "[bad input]") {
+  testing::owned_tensor<router, float, float> t{{0, 3, 4}, 1};
+  auto b = t.whole();
+  for (auto* extent : {b.param.extent, b.grad.extent, b.variance.exact.extent}) {
+    extent[1] = extent[2] = std::int64_t{1} << 40;
+  }
+  CHECK(planned<router>(b));
+}
+
 TEST_CASE("a gradient may be broadcast: it is only read", "[bad input]") {
   testing::owned_tensor<router, float, float> t{{3, 5}, 1};
   auto b = t.whole();
@@ -281,6 +316,9 @@ TEST_CASE("enqueue refuses every bad hyperparameter before it writes", "[bad inp
       {"clip negative", &tieropt::hyper::clip, -1, errc::hyper_clip},
       {"weight decay NaN", &tieropt::hyper::weight_decay, not_a_number, errc::hyper_not_finite},
       {"weight decay infinite", &tieropt::hyper::weight_decay, infinity, errc::hyper_not_finite},
+      {"lr beyond float", &tieropt::hyper::lr, 1e39, errc::hyper_not_finite},
+      {"weight decay beyond float", &tieropt::hyper::weight_decay, 1e39, errc::hyper_not_finite},
+      {"eps beyond float", &tieropt::hyper::eps, 1e39, errc::hyper_not_finite},
   };
   for (auto const& c : cases) {
     INFO(c.what);
@@ -329,6 +367,8 @@ TEST_CASE("enqueue refuses bad inputs of the step", "[bad input]") {
     p.inputs = {.clip_factor = bad};
     CHECK(p.enqueue().code == errc::input_scale);
   }
+  p.inputs = {.grad_scale = 1e-60};  // its inverse is beyond float
+  CHECK(p.enqueue().code == errc::input_scale);
 }
 
 TEST_CASE("a workspace that is too small or starts at an odd place is refused", "[bad input]") {

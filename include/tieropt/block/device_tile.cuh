@@ -9,6 +9,11 @@
 /// packs of one element, so that a warp's accesses stay side by side whatever the alignment.
 #pragma once
 
+#if !defined(__CUDACC__) && !defined(TIEROPT_DOXYGEN)
+#error \
+    "[tieropt-config-cuda] the .cuh headers need a CUDA compiler; tieropt/tieropt.hpp is for all others"
+#endif
+
 #include <tieropt/block/thread_block.hpp>
 #include <tieropt/precision/storage.hpp>
 

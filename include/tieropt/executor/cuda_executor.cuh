@@ -9,6 +9,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstring>
+
 namespace tieropt {
 inline namespace v0_1 {
 
@@ -50,9 +52,12 @@ class cuda_executor {
   /// The caller's stream. @return stream
   TIEROPT_HOST cudaStream_t stream() const { return stream_; }
 
-  /// Copies from pageable memory, which may change on return: the runtime stages it.
+  /// Copies from host memory, which may change on return.
+  ///
+  /// In pieces from the stack, which the runtime stages without waiting for the stream: a copy
+  /// straight from pinned memory would read it later.
   /// @param[out] to device memory
-  /// @param[in] from pageable host memory
+  /// @param[in] from host memory
   /// @param[in] bytes size
   /// @return errc::capturing while the stream captures (a replay would read stale memory),
   ///   errc::device
@@ -63,8 +68,15 @@ class cuda_executor {
       return {.code = errc::capturing, .native = static_cast<int>(asked)};
     }
     if (asked != cudaSuccess) return from_native(asked);
-    if (bytes == 0) return {};
-    return from_native(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_));
+    byte staged[16 * 1024];
+    for (size_t at = 0; at < bytes; at += sizeof staged) {
+      size_t const n = bytes - at < sizeof staged ? bytes - at : sizeof staged;
+      std::memcpy(staged, static_cast<byte const*>(from) + at, n);
+      status const s = from_native(
+          cudaMemcpyAsync(static_cast<byte*>(to) + at, staged, n, cudaMemcpyHostToDevice, stream_));
+      if (!s) return s;
+    }
+    return {};
   }
 
   /// Launches a body: one thread block per block.

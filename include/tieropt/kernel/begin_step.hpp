@@ -30,7 +30,7 @@ TIEROPT_HOST_DEVICE double eps_of(hyper const& h) {
 /// @param[in] in inputs of the step
 /// @param[in] k number of the step, from 1
 /// @param[in] key the tensor's key
-/// @return the scalars; active unless found_inf is set or a number is not finite
+/// @return the scalars; active unless found_inf is set or a number is not finite in T
 template <class Parts>
 TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper const& h,
                                                                          step_inputs const& in,
@@ -55,9 +55,12 @@ TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper c
   s.grad_gain = to<T>(div(in.clip_factor, in.grad_scale));
   s.rounding_key = rounding_key(in.seed, key, static_cast<uint64_t>(k));
   s.next_step = k;
-  s.active = in.found_inf == 0 && is_finite(h.lr) && is_finite(h.beta1) && is_finite(h.beta2) &&
-             is_finite(h.eps) && is_finite(h.clip) && is_finite(h.weight_decay) &&
-             is_finite(in.grad_scale) && is_finite(in.clip_factor);
+  s.active = in.found_inf == 0;
+  for (double const x :
+       {h.beta1, h.beta2, in.grad_scale, in.clip_factor, to<double>(s.lr), to<double>(s.eps),
+        to<double>(s.clip), to<double>(s.decay), to<double>(s.grad_gain)}) {
+    s.active = s.active && is_finite(x);
+  }
   return s;
 }
 

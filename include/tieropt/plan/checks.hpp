@@ -27,9 +27,12 @@ TIEROPT_HOST constexpr canonical_form canonical(tensor_view<T> const& v) {
   if (v.rank < 0) return {errc::shape, {}, 0, 0, 0};
   if (v.rank > max_rank) return {errc::rank, {}, 0, 0, 0};
   int64_t n = 1, reach = 0;
+  bool empty = false;
+  for (int i = 0; i < v.rank; ++i) empty = empty || v.extent[i] == 0;
   for (int i = 0; i < v.rank; ++i) {
     if (v.extent[i] < 0) return {errc::shape, {}, 0, 0, 0};
     if (v.extent[i] > 1 && v.stride[i] < 0) return {errc::layout, {}, 0, 0, 0};
+    if (empty) continue;  // the other extents may be anything
     if (__builtin_mul_overflow(n, v.extent[i], &n)) return {errc::too_large, {}, 0, 0, 0};
     int64_t far = 0;
     if (v.extent[i] > 1 &&
@@ -50,7 +53,7 @@ TIEROPT_HOST constexpr canonical_form canonical(tensor_view<T> const& v) {
   f.col = extent(0) > 1 ? stride(0) : int64_t{1};
   for (int i = 2; i < v.rank; ++i) {
     if (extent(i) == 1) continue;
-    if (f.shape.E > 1 && n > 0 && stride(i) != f.matrix * f.shape.E) {
+    if (f.shape.E > 1 && !empty && stride(i) != f.matrix * f.shape.E) {
       return {errc::layout, {}, 0, 0, 0};
     }
     if (f.shape.E <= 1) f.matrix = stride(i);
@@ -59,24 +62,41 @@ TIEROPT_HOST constexpr canonical_form canonical(tensor_view<T> const& v) {
   return f;
 }
 
+/// The dimensions of more than one element, smallest stride first.
+struct sorted_dimensions {
+  int n = 0;          ///< how many
+  int64_t extent[3];  ///< elements
+  int64_t stride[3];  ///< between them
+
+  /// Sorts the dimensions of a form. @param[in] f the form
+  TIEROPT_HOST constexpr explicit sorted_dimensions(canonical_form const& f)
+      : extent{0, 0, 0}, stride{0, 0, 0} {
+    insert(f.shape.C, f.col);
+    insert(f.shape.R, f.row);
+    insert(f.shape.E, f.matrix);
+  }
+
+ private:
+  TIEROPT_HOST constexpr void insert(int64_t elements, int64_t between) {
+    if (elements == 1) return;
+    int at = n++;
+    for (; at > 0 && stride[at - 1] > between; --at) {
+      extent[at] = extent[at - 1];
+      stride[at] = stride[at - 1];
+    }
+    extent[at] = elements;
+    stride[at] = between;
+  }
+};
+
 /// Whether two elements of a view share memory. @param[in] f its form @return true if they may
 TIEROPT_HOST constexpr bool overlaps_itself(canonical_form const& f) {
-  int64_t extents[3] = {f.shape.E, f.shape.R, f.shape.C}, strides[3] = {f.matrix, f.row, f.col};
   if (f.shape.size() == 0) return false;
-  for (int i = 0; i < 3; ++i) {
-    for (int j = i + 1; j < 3; ++j) {
-      if (strides[j] < strides[i]) {
-        int64_t const s = strides[i], x = extents[i];
-        strides[i] = strides[j], extents[i] = extents[j];
-        strides[j] = s, extents[j] = x;
-      }
-    }
-  }
+  sorted_dimensions const d{f};
   int64_t reach = 0;
-  for (int i = 0; i < 3; ++i) {
-    if (extents[i] == 1) continue;
-    if (strides[i] <= reach) return true;
-    reach += (extents[i] - 1) * strides[i];
+  for (int i = 0; i < d.n; ++i) {
+    if (d.stride[i] <= reach) return true;
+    reach += (d.extent[i] - 1) * d.stride[i];
   }
   return false;
 }
@@ -109,27 +129,18 @@ TIEROPT_HOST bool interleaved(footprint const& a, footprint const& b) {
       distance % a.element != 0) {
     return false;
   }
-  // distance = e matrix + r row + c col with every step inside the shape: a shared element.
-  int64_t const d = distance / a.element;
-  auto const steps = [](int64_t left, int64_t stride, int64_t extent, int64_t& low, int64_t& high) {
-    low = high = 0;
-    if (extent <= 1 || stride == 0) return;
-    low = left / stride - 1;
-    high = left / stride + 1;
-    low = low < 1 - extent ? 1 - extent : low;
-    high = high > extent - 1 ? extent - 1 : high;
-  };
-  int64_t e0, e1, r0, r1;
-  steps(d, f.matrix, f.shape.E, e0, e1);
-  for (int64_t e = e0; e <= e1; ++e) {
-    steps(d - e * f.matrix, f.row, f.shape.R, r0, r1);
-    for (int64_t r = r0; r <= r1; ++r) {
-      int64_t const rest = d - e * f.matrix - r * f.row;
-      int64_t const c = f.col == 0 ? 0 : rest / f.col;
-      if (c * f.col == rest && c > -f.shape.C && c < f.shape.C) return false;
+  // Whether some steps inside the shape add up to the distance: a shared element. Strides are
+  // nested, so that only the two or three steps around the quotient can.
+  sorted_dimensions const d{f};
+  auto const meet = [&](auto const& self, int i, int64_t left) -> bool {
+    if (i < 0) return left == 0;
+    int64_t const near = left / d.stride[i], last = d.extent[i] - 1;
+    for (int64_t k = near - 1; k <= near + 1; ++k) {
+      if (k >= -last && k <= last && self(self, i - 1, left - k * d.stride[i])) return true;
     }
-  }
-  return f.row >= f.col && (f.shape.E == 1 || f.matrix >= f.row);  // nested: nothing else can meet
+    return false;
+  };
+  return !overlaps_itself(f) && !meet(meet, d.n - 1, distance / a.element);
 }
 
 /// Whether two buffers of a tensor share memory that a step writes.

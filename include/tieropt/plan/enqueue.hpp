@@ -12,6 +12,13 @@
 namespace tieropt {
 inline namespace v0_1 {
 
+/// Whether a number is finite in everything that a plan computes in. @tparam Plan a plan
+/// @param[in] x number @return true if so
+template <class Plan>
+TIEROPT_HOST bool fits(double x) {
+  return is_finite(Plan::computes_in_float ? widen(narrow(x)) : x);
+}
+
 /// Checks host hyperparameters against what a plan needs.
 /// @tparam Plan a plan @param[in] p the plan @param[in] hypers one per group
 /// @return ok, or hyper_groups, hyper_group, hyper_not_finite, hyper_beta, hyper_eps, hyper_clip
@@ -29,8 +36,9 @@ TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hyp
     auto const refuse_with = [&](errc code) {
       return status{code, 0, -1, static_cast<int64_t>(g)};
     };
-    for (double const x : {h.lr, h.beta1, h.beta2, h.eps, h.clip, h.weight_decay}) {
-      if (!is_finite(x)) return refuse_with(errc::hyper_not_finite);
+    for (double const x :
+         {h.lr, h.beta1, h.beta2, h.eps, h.clip, h.weight_decay, h.lr * h.weight_decay}) {
+      if (!fits<Plan>(x)) return refuse_with(errc::hyper_not_finite);
     }
     if (!(h.beta1 >= 0 && h.beta1 < 1 && h.beta2 >= 0 && h.beta2 < 1)) {
       return refuse_with(errc::hyper_beta);
@@ -41,10 +49,13 @@ TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hyp
   return {};
 }
 
-/// Checks host inputs. @param[in] in inputs @return ok, hyper_not_finite or input_scale
+/// Checks host inputs. @tparam Plan a plan @param[in] in inputs
+/// @return ok, hyper_not_finite or input_scale
+template <class Plan>
 TIEROPT_HOST status check_inputs(step_inputs const& in) {
   if (!is_finite(in.grad_scale) || !is_finite(in.clip_factor)) return {errc::hyper_not_finite};
-  if (!(in.grad_scale > 0) || !(in.clip_factor > 0)) return {errc::input_scale};
+  bool const positive = in.grad_scale > 0 && in.clip_factor > 0;
+  if (!positive || !fits<Plan>(in.clip_factor / in.grad_scale)) return {errc::input_scale};
   return {};
 }
 
@@ -178,7 +189,7 @@ TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> wor
   status s = check_workspace(p, workspace);
   if (s) s = check_launches<X>(p);
   if (s) s = check_hypers(p, hypers);
-  if (s) s = check_inputs(inputs);
+  if (s) s = check_inputs<Plan>(inputs);
   return s ? launch_step(x, p, workspace, {hypers, inputs}) : s;
 }
 

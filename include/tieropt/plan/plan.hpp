@@ -109,6 +109,9 @@ template <class Policy, class... Bound>
 class plan {
  public:
   static constexpr int n_ranges = sizeof...(Bound);  ///< ranges of make_plan
+  /// Whether a range computes in float.
+  static constexpr bool computes_in_float =
+      (cuda::std::is_same_v<typename Bound::parts::compute, float> || ...);
   /// The bound tensor type of a range. @tparam I which range
   template <size_t I>
   using bound_type = cuda::std::tuple_element_t<I, cuda::std::tuple<Bound...>>;
