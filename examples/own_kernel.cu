@@ -61,7 +61,7 @@ __global__ void step_of_my_own(std::int64_t n, float* p, float const* g, float* 
   vector_parts::variance{}(v[i], tieropt::fma(grad, grad, eps::square_offset(s)), s);
   float const root = tieropt::sqrt(eps::radicand(v[i], s));
   float const update = eps::quotient(numerator, root, s);
-  float const step_size = tieropt::mul(-s.lr, s.update_gain);
+  float const step_size = tieropt::mul(tieropt::neg(s.lr), s.update_gain);
   p[i] = tieropt::fma(step_size, update, tieropt::mul(p[i], s.decay));
 }
 

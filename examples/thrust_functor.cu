@@ -39,7 +39,8 @@ struct element_step {
     parts::variance{}(v, tieropt::fma(grad, grad, eps::square_offset(s)), s);
     float const update = eps::quotient(numerator, tieropt::sqrt(eps::radicand(v, s)), s);
     float const decayed = tieropt::mul(codec::decode<float>(p), s.decay);
-    p = codec::nearest(tieropt::fma(tieropt::mul(-s.lr, s.update_gain), update, decayed));
+    p = codec::nearest(
+        tieropt::fma(tieropt::mul(tieropt::neg(s.lr), s.update_gain), update, decayed));
   }
 };
 

@@ -15,7 +15,7 @@ using tieropt::int64_t;
 
 namespace {
 
-constexpr int n_results = 8;
+constexpr int n_results = 9;
 
 /// Every function of every three values.
 template <class T>
@@ -40,6 +40,7 @@ struct arithmetic_body {
       out[5] = tieropt::canonical_nan(tieropt::max(a, b));
       out[6] = tieropt::canonical_nan(tieropt::to<T>(tieropt::to<float>(a)));
       out[7] = tieropt::canonical_nan(tieropt::to<T>(tieropt::to<double>(a)));
+      out[8] = tieropt::canonical_nan(tieropt::neg(tieropt::mul(a, b)));
     });
   }
 };

@@ -40,7 +40,7 @@ struct apply_pass {
     int const columns = clamp_count(tensor.shape.C - c0, segment);
     auto const param = tensor.param.from(e, c0);
     T const decay = in.scalars.decay;
-    T const step = mul(-in.scalars.lr, update_factor(tensor, in.scalars, e));
+    T const step = mul(neg(in.scalars.lr), update_factor(tensor, in.scalars, e));
     bool const aligned = tensor.aligned && (!reads_grad<Parts, fresh> || on_16_bytes(grad));
 
     auto& cols = block.template shared<storage>();

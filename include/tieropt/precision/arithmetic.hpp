@@ -5,9 +5,9 @@
 ///
 /// On the device it is PTX without .ftz, since --use_fast_math rewrites even the _rn intrinsics.
 /// On the host a product is an fma with -0, which no compiler contracts into a following add.
-/// A user's own part gets the same bits on both sides only through these functions, and must negate
-/// an operand of mul or fma rather than their result: g++ turns -fma(a, b, c) into one instruction
-/// whose zero has the other sign.
+/// A user's own part gets the same bits on both sides only through these functions, neg included: a
+/// minus sign flushes subnormals under --use_fast_math, and g++ turns -fma(a, b, c) into one
+/// instruction whose zero has the other sign.
 #pragma once
 
 #include <tieropt/config.hpp>
@@ -189,6 +189,11 @@ TIEROPT_HOST_DEVICE float from_bits(uint32_t u) { return __builtin_bit_cast(floa
 TIEROPT_HOST_DEVICE uint64_t bits(double x) { return __builtin_bit_cast(uint64_t, x); }
 /// The double of some bits. @param[in] u bits @return its value
 TIEROPT_HOST_DEVICE double from_bits(uint64_t u) { return __builtin_bit_cast(double, u); }
+
+/// -x, in any case the other sign. @param[in] x value @return -x
+TIEROPT_HOST_DEVICE float neg(float x) { return from_bits(bits(x) ^ 0x80000000u); }
+/// -x, in any case the other sign. @param[in] x value @return -x
+TIEROPT_HOST_DEVICE double neg(double x) { return from_bits(bits(x) ^ (uint64_t{1} << 63)); }
 
 /// The larger, +0 above -0; the other one where one is NaN.
 /// @tparam T compute type
