@@ -82,15 +82,12 @@ struct whole_tile {
   }
 };
 
-/// A tile of any width whose columns are neighbours in memory.
-struct ragged_tile {
+/// The widths of a tile that need not be whole.
+struct partial_tile {
   static constexpr bool whole = false;  ///< any width, any alignment
-  static constexpr bool unit = true;    ///< strides are known to be 1
   int columns;                          ///< columns of the tile, at most a segment
   /// Columns of a strip. @param[in] k which strip @return 0 to 256
   TIEROPT_HOST_DEVICE int width(int k) const { return clamp_count(columns - k * strip, strip); }
-  /// Elements between columns. @return 1
-  TIEROPT_HOST_DEVICE unit_stride stride(int64_t) const { return {}; }
   /// Calls f(strip, width) for its strips. @tparam F callable @param[in] f called up to four times
   template <class F>
   TIEROPT_HOST_DEVICE void for_each_strip(F const& f) const {
@@ -103,25 +100,18 @@ struct ragged_tile {
   }
 };
 
+/// A tile of any width whose columns are neighbours in memory.
+struct ragged_tile : partial_tile {
+  static constexpr bool unit = true;  ///< strides are known to be 1
+  /// Elements between columns. @return 1
+  TIEROPT_HOST_DEVICE unit_stride stride(int64_t) const { return {}; }
+};
+
 /// A tile of any width and any strides.
-struct strided_tile {
-  static constexpr bool whole = false;  ///< any width, any alignment
-  static constexpr bool unit = false;   ///< any strides
-  int columns;                          ///< columns of the tile, at most a segment
-  /// Columns of a strip. @param[in] k which strip @return 0 to 256
-  TIEROPT_HOST_DEVICE int width(int k) const { return clamp_count(columns - k * strip, strip); }
+struct strided_tile : partial_tile {
+  static constexpr bool unit = false;  ///< any strides
   /// Elements between columns. @param[in] s the operand's stride @return s
   TIEROPT_HOST_DEVICE int64_t stride(int64_t s) const { return s; }
-  /// Calls f(strip, width) for its strips. @tparam F callable @param[in] f called up to four times
-  template <class F>
-  TIEROPT_HOST_DEVICE void for_each_strip(F const& f) const {
-    TIEROPT_NO_UNROLL
-    for (int k = 0; k < strips; ++k) {
-      int const n = width(k);
-      if (n == 0) break;
-      f(k, n);
-    }
-  }
 };
 
 /// Calls f(group, tile) with the fastest mapping that a tile allows.
@@ -138,9 +128,9 @@ TIEROPT_HOST_DEVICE void with_tile(Group const& group, int columns, bool aligned
   if (columns == segment && aligned) {
     f(group, whole_tile{});
   } else if (Group::splits_ragged && unit) {
-    if constexpr (Group::splits_ragged) f(group.ragged(), ragged_tile{columns});
+    if constexpr (Group::splits_ragged) f(group.ragged(), ragged_tile{{columns}});
   } else {
-    f(group.ragged(), strided_tile{columns});
+    f(group.ragged(), strided_tile{{columns}});
   }
 }
 
