@@ -26,6 +26,42 @@ struct small_executor {
     return tieropt::serial_executor{}.launch(blocks, body);
   }
 };
+/// One tensor, prepared for the executor above.
+struct prepared {
+  testing::model<experts, bf16> m;
+  std::vector<testing::model<experts, bf16>::tensor::bound> one;
+  int launches = 0;
+  small_executor x{&launches};
+
+  explicit prepared(std::vector<int64_t> const& shape) : m{{shape}} {
+    m.tensors[0].new_gradient(0);
+    one.push_back(m.tensors[0].whole());
+  }
+  /// Calls step(plan, workspace) with a schedule's plan. @return its status
+  template <class F>
+  tieropt::status with(tieropt::schedule how, F const& step) {
+    auto const plan = tieropt::make_plan<tieropt::tier_policy<experts>>(how, one);
+    REQUIRE(plan.has_value());
+    testing::scratch workspace{plan->workspace_bytes()};
+    REQUIRE(tieropt::prepare(x, *plan, workspace));
+    return step(*plan, workspace);
+  }
+  tieropt::status host_step(tieropt::schedule how) {
+    return with(how, [&](auto const& plan, auto& workspace) {
+      tieropt::hyper const hypers[] = {{}};
+      return tieropt::enqueue(x, plan, workspace, hypers);
+    });
+  }
+  tieropt::status resident_step(tieropt::schedule how) {
+    return with(how, [&](auto const& plan, auto& workspace) {
+      tieropt::hyper const h;
+      tieropt::step_inputs const in;
+      return tieropt::enqueue(x, plan, workspace, tieropt::resident<tieropt::hyper>{&h},
+                              tieropt::resident<tieropt::step_inputs>{&in});
+    });
+  }
+};
+
 static_assert(tieropt::max_blocks_of<small_executor>() == 3);
 static_assert(tieropt::max_blocks_of<tieropt::serial_executor>() == INT64_MAX);
 
@@ -42,49 +78,26 @@ TEST_CASE("more blocks than an executor takes are refused before the first launc
                                                             {{8, 2 * 1024}, true},
                                                             {{8, 2 * 1024 + 1}, false}}) {
     for (auto const& how : {tieropt::streaming(), tieropt::cache_resident(1 << 30)}) {
-      testing::model<experts, bf16> m{{{shape}}};
-      m.tensors[0].new_gradient(0);
-      auto const before = m.tensors[0];
-      std::vector one{m.tensors[0].whole()};
-      auto const plan = tieropt::make_plan<tieropt::tier_policy<experts>>(how, one);
-      REQUIRE(plan.has_value());
-      testing::scratch workspace{plan->workspace_bytes()};
-      int launches = 0;
-      small_executor const x{&launches};
-      REQUIRE(tieropt::prepare(x, *plan, workspace));
-      tieropt::hyper const hypers[] = {{}};
-      tieropt::step_inputs const inputs{};
-      auto const host = tieropt::enqueue(x, *plan, workspace, hypers, inputs);
+      prepared p{shape};
+      auto const before = p.m.tensors[0];
+      auto const host = p.host_step(how);
       INFO("R " << shape[0] << ", C " << shape[1]);
       CHECK(static_cast<bool>(host) == fits);
       if (fits) continue;
-      auto const resident =
-          tieropt::enqueue(x, *plan, workspace, tieropt::resident<tieropt::hyper>{hypers},
-                           tieropt::resident<tieropt::step_inputs>{&inputs});
-      for (auto const& s : {host, resident}) {
+      for (auto const& s : {host, p.resident_step(how)}) {
         CHECK(s.code == tieropt::errc::too_large);
         CHECK(s.range == 0);
       }
-      CHECK(launches == 0);
-      CHECK(m.tensors[0].difference(before) == "");
+      CHECK(p.launches == 0);
+      CHECK(p.m.tensors[0].difference(before) == "");
     }
   }
 }
 
 TEST_CASE("a schedule of smaller groups has smaller launches", "[bounds]") {
-  testing::model<experts, bf16> m{{{8, 100, 8}}};
-  m.tensors[0].new_gradient(0);
-  std::vector one{m.tensors[0].whole()};
-  for (auto const& [how, fits] : std::vector{std::pair{tieropt::streaming(), false},
-                                             std::pair{tieropt::cache_resident(1), true}}) {
-    auto const plan = tieropt::make_plan<tieropt::tier_policy<experts>>(how, one);
-    REQUIRE(plan.has_value());
-    testing::scratch workspace{plan->workspace_bytes()};
-    int launches = 0;
-    small_executor const x{&launches};
-    REQUIRE(tieropt::prepare(x, *plan, workspace));
-    tieropt::hyper const hypers[] = {{}};
-    CHECK(static_cast<bool>(tieropt::enqueue(x, *plan, workspace, hypers)) == fits);
-    CHECK(launches == (fits ? 2 + 5 * 8 : 0));
-  }
+  prepared p{{8, 100, 8}};
+  CHECK_FALSE(static_cast<bool>(p.host_step(tieropt::streaming())));
+  CHECK(p.launches == 0);
+  CHECK(static_cast<bool>(p.host_step(tieropt::cache_resident(1))));
+  CHECK(p.launches == 2 + 5 * 8);
 }

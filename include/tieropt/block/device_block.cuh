@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// A block of warps: with device_tile.cuh the only file that knows threads. Layer: block.
+/// A block of warps: the only file that knows threads and CUB. Layer: block.
 ///
 /// A group is a warp; how its lanes hold a strip is said in block/device_tile.cuh.
 #pragma once
@@ -16,6 +16,23 @@
 
 namespace tieropt {
 inline namespace v0_1 {
+
+/// Which elements of a strip a lane holds.
+/// @tparam PerLane neighbouring elements of a lane: 1, 2, 4 or 8
+template <int PerLane>
+struct lane_map {
+  static constexpr int per_lane = PerLane;      ///< neighbouring elements of a lane
+  static constexpr int lanes = 32;              ///< of a warp
+  static constexpr int held = strip / lanes;    ///< elements of a lane
+  static constexpr int packs = held / PerLane;  ///< packs of a lane
+
+  /// This lane. @return 0 .. 31
+  static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x % lanes); }
+  /// The column of an element. @param[in] v which of the lane's @return 0 .. 255
+  static __device__ __forceinline__ int column_of(int v) {
+    return v / PerLane * (lanes * PerLane) + lane() * PerLane + v % PerLane;
+  }
+};
 
 /// A warp and its strip.
 /// @tparam PerLane neighbouring elements of a lane: 1, 2, 4 or 8
@@ -58,7 +75,7 @@ class device_group {
 
   /// A strip of a buffer. @tparam U element type @tparam N width type @tparam Stride stride type
   template <class U, class N, class Stride>
-  using tile = device_tile<PerLane, U, N, Stride>;
+  using tile = device_tile<map, U, N, Stride>;
 
   /// @param[in] index which group of the block
   __device__ __forceinline__ explicit device_group(int index) : index_{index} {}

@@ -4,9 +4,10 @@
 /// A strip of a buffer in the registers of a warp: vector accesses, and the ragged path. Layer:
 /// block.
 ///
-/// A lane holds eight elements of the strip: packs of PerLane neighbours, the packs of the 32 lanes
-/// side by side. The vector path moves a pack in accesses of at most 16 bytes; the ragged path has
-/// packs of one element, so that a warp's accesses stay side by side whatever the alignment.
+/// A lane holds eight elements of the strip: packs of per_lane neighbours, the packs of the 32
+/// lanes side by side. The vector path moves a pack in accesses of at most 16 bytes; the ragged
+/// path has packs of one element, so that a warp's accesses stay side by side whatever the
+/// alignment.
 #pragma once
 
 #if !defined(__CUDACC__) && !defined(TIEROPT_DOXYGEN)
@@ -82,32 +83,15 @@ struct device_slot {
   int v;  ///< from 0 to 7, known at compile time once loops are unrolled
 };
 
-/// Which elements of a strip a lane holds.
-/// @tparam PerLane neighbouring elements of a lane: 1, 2, 4 or 8
-template <int PerLane>
-struct lane_map {
-  static constexpr int lanes = 32;              ///< of a warp
-  static constexpr int held = strip / lanes;    ///< elements of a lane
-  static constexpr int packs = held / PerLane;  ///< packs of a lane
-
-  /// This lane. @return 0 .. 31
-  static __device__ __forceinline__ int lane() { return static_cast<int>(threadIdx.x % lanes); }
-  /// The column of an element. @param[in] v which of the lane's @return 0 .. 255
-  static __device__ __forceinline__ int column_of(int v) {
-    return v / PerLane * (lanes * PerLane) + lane() * PerLane + v % PerLane;
-  }
-};
-
 /// A strip of a buffer, in registers.
-/// @tparam PerLane neighbouring elements of a lane
+/// @tparam Map which elements a lane holds: lane_map of block/device_block.cuh
 /// @tparam U element type, const where it is only read
 /// @tparam N whole_strip or int
 /// @tparam Stride unit_stride or int64_t
-template <int PerLane, class U, class N, class Stride>
+template <class Map, class U, class N, class Stride>
 class device_tile {
-  using map = lane_map<PerLane>;
   using slot = device_slot;
-  static constexpr int lanes = map::lanes, held = map::held;
+  static constexpr int lanes = Map::lanes, held = Map::held, per_lane = Map::per_lane;
   using element = cuda::std::remove_const_t<U>;
   using codec = storage<element>;
   static constexpr int size = sizeof(element);
@@ -116,8 +100,8 @@ class device_tile {
                 "tieropt/precision/storage.hpp");
   static constexpr bool vector =
       cuda::std::is_same_v<N, whole_strip> && cuda::std::is_same_v<Stride, unit_stride>;
-  static constexpr int access = PerLane * size < 16 ? PerLane * size : 16;  // bytes
-  static constexpr int per_access = access / size;                          // elements
+  static constexpr int access = per_lane * size < 16 ? per_lane * size : 16;  // bytes
+  static constexpr int per_access = access / size;                            // elements
   // A compute type is its own word.
   using word = cuda::std::conditional_t<compute_type<element>, element,
                                         cuda::std::conditional_t<size == 8, uint64_t, uint32_t>>;
@@ -136,11 +120,11 @@ class device_tile {
       if constexpr (natural) __builtin_assume(__isGlobal(data_));
       TIEROPT_UNROLL
       for (int v = 0; v < held; v += per_access) {
-        auto const q = *reinterpret_cast<access_type const*>(data_ + map::column_of(v));
+        auto const q = *reinterpret_cast<access_type const*>(data_ + Map::column_of(v));
         std::memcpy(&words_[v / per_word], &q, access);
       }
     } else {
-      walk([&](int v, U const* p) { set(v, map::column_of(v) < n_ ? *p : element{}); });
+      walk([&](int v, U const* p) { set(v, Map::column_of(v) < n_ ? *p : element{}); });
     }
   }
 
@@ -178,11 +162,11 @@ class device_tile {
         access_type q;
         std::memcpy(&q, &words_[v / per_word], access);
         // A plain store of a pack is split into its elements.
-        __stwb(reinterpret_cast<access_type*>(data_ + map::column_of(v)), q);
+        __stwb(reinterpret_cast<access_type*>(data_ + Map::column_of(v)), q);
       }
     } else {
       walk([&](int v, U* p) {
-        if (map::column_of(v) < n_) *p = element_of(v);
+        if (Map::column_of(v) < n_) *p = element_of(v);
       });
     }
   }
@@ -197,7 +181,7 @@ class device_tile {
   // stride as they come: it would keep every product with the stride in registers, across rows.
   template <class F>
   __device__ __forceinline__ void walk(F const& f) const {
-    U* p = data_ + map::column_of(0) * stride_;
+    U* p = data_ + Map::column_of(0) * stride_;
     int64_t stride = stride_;
     if constexpr (cuda::std::is_same_v<Stride, unit_stride>) {
       asm volatile("" : "+l"(p));
@@ -208,7 +192,7 @@ class device_tile {
     TIEROPT_UNROLL
     for (int v = 0; v < held; ++v) {
       f(v, p);
-      p += (v % PerLane == PerLane - 1 ? (lanes - 1) * PerLane + 1 : 1) * stride;
+      p += (v % per_lane == per_lane - 1 ? (lanes - 1) * per_lane + 1 : 1) * stride;
     }
   }
   // Halves of words by shifts: what decodes them then shifts only once.
