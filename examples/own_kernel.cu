@@ -159,7 +159,7 @@ bool passes(cudaStream_t stream) {
     launch(size.tiles, tieropt::table_body<tieropt::squares_pass<parts>, parts>{table, 0});
     launch(size.folds, tieropt::table_body<tieropt::fold_pass<parts>, parts>{table, 0});
     launch(size.tiles, tieropt::table_body<tieropt::measure_pass<parts>, parts>{table, 0});
-    launch(size.clips, tieropt::table_body<tieropt::find_clip_pass<parts>, parts>{table, 0});
+    launch(size.clips, tieropt::table_body<tieropt::find_factors_pass<parts>, parts>{table, 0});
     launch(size.tiles, tieropt::table_body<tieropt::apply_pass<parts>, parts>{table, 0});
     launch(matrices, tieropt::commit_steps_body<parts>{table, size.matrices});
     return tieropt::status{};

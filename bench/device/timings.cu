@@ -102,7 +102,7 @@ struct pass_name<tieropt::table_body<Pass<Parts>, Parts>> {
   static constexpr char const* value = is<tieropt::squares_pass>     ? "squares"
                                        : is<tieropt::fold_pass>      ? "fold"
                                        : is<tieropt::measure_pass>   ? "measure"
-                                       : is<tieropt::find_clip_pass> ? "find_clip"
+                                       : is<tieropt::find_factors_pass> ? "find_clip"
                                                                      : "apply";
 };
 

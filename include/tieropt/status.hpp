@@ -14,21 +14,23 @@ enum class errc : int {
   ok,                   ///< it was not
   null_buffer,          ///< a view with elements has no memory
   misaligned_buffer,    ///< a pointer is no multiple of its element's size
-  rank,                 ///< more than 8 dimensions, or a vector where the tier refuses vectors
+  rank,                 ///< more than 8 dimensions, or a vector where the tier needs a matrix
   shape,                ///< a view does not have the extents that the parameter demands
   layout,               ///< strides that no (E, R, C) view can have
   overlapping_strides,  ///< two elements of one written view share memory
   aliasing,             ///< two buffers of one tensor share memory
-  active_scope,         ///< active given for a tier with a tensor-wide clip or step
+  active_scope,         ///< active given for a tier with a tensor-wide clip, scale or step
   hyper_group,          ///< a tensor names a group that enqueue was given no hyperparameters for
   hyper_groups,         ///< more than 32 groups of hyperparameters
   hyper_not_finite,     ///< a hyperparameter or a step input is NaN or beyond the compute type
   hyper_beta,           ///< beta1 or beta2 outside [0, 1)
   hyper_eps,            ///< eps too small for the compute type, and not the default's -1
   hyper_clip,           ///< a clip threshold that is not positive
+  hyper_adafactor,      ///< beta2_decay or eps2 not positive
   input_scale,          ///< grad_scale or clip_factor not positive, or too far apart to divide
   workspace_size,       ///< the workspace is smaller than workspace_bytes()
   workspace_alignment,  ///< the workspace does not start on 16 bytes
+  workspace_limit,      ///< one matrix needs more scratch for its products than the limit
   grad_list,            ///< a list of gradients has another length than its range
   capturing,            ///< prepare or rebind_grads on a stream that is being captured
   too_large,            ///< sizes that do not fit 64 bits, or a launch beyond the device's grid
@@ -55,7 +57,8 @@ TIEROPT_HOST constexpr char const* message(errc code) {
     case errc::ok: return "no error";
     case errc::null_buffer: return "a view with elements has a null data pointer";
     case errc::misaligned_buffer: return "a data pointer is not a multiple of its element size";
-    case errc::rank: return "a view has more than 8 dimensions, or the tier refuses vectors";
+    case errc::rank:
+      return "a view has more than 8 dimensions, or is a vector where the tier needs a matrix";
     case errc::shape: return "a view does not have the extents that the parameter's shape demands";
     case errc::layout:
       return "the leading dimensions of a view do not collapse into one stride, or row, col, step "
@@ -64,8 +67,8 @@ TIEROPT_HOST constexpr char const* message(errc code) {
       return "the strides of a written view let two elements share memory";
     case errc::aliasing: return "two buffers of one tensor overlap each other";
     case errc::active_scope:
-      return "active needs a clip and a step per matrix; a tensor-wide tier rests by a null "
-             "gradient";
+      return "active needs a clip, a scale and a step per matrix; a tensor-wide tier rests by a "
+             "null gradient";
     case errc::hyper_group: return "a tensor's group is negative or has no hyperparameters";
     case errc::hyper_groups: return "at most 32 groups of hyperparameters";
     case errc::hyper_not_finite:
@@ -75,10 +78,13 @@ TIEROPT_HOST constexpr char const* message(errc code) {
       return "eps must be at least the smallest normal float, 1.2e-38, or -1 for the default of "
              "the tier's eps part";
     case errc::hyper_clip: return "the clip threshold must be positive";
+    case errc::hyper_adafactor: return "beta2_decay and eps2 must be positive";
     case errc::input_scale:
       return "grad_scale and clip_factor must be positive and their quotient finite";
     case errc::workspace_size: return "the workspace is smaller than the plan's workspace_bytes()";
     case errc::workspace_alignment: return "the workspace must start on a multiple of 16 bytes";
+    case errc::workspace_limit:
+      return "one matrix needs more scratch for its products than the schedule's workspace_limit";
     case errc::grad_list: return "a list of gradients must have one entry per tensor of its range";
     case errc::capturing: return "this call cannot run while the stream is being captured";
     case errc::too_large: return "the tensors are too large for 64-bit sizes or one launch";

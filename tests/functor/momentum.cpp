@@ -59,10 +59,45 @@ TEST_CASE("the product with beta1 is rounded before the gradient is added", "[fu
 }
 
 TEST_CASE("the correction of the average is 1 / (1 - beta1^k)", "[functor]") {
-  CHECK(tieropt::momentum_gain<tieropt::ema_momentum<>>(0.75) == 4.0);
-  CHECK(tieropt::momentum_gain<tieropt::ema_momentum<>>(0.0) == 1.0);
-  CHECK(tieropt::momentum_gain<tieropt::no_momentum>(0.75) == 1.0);
-  CHECK(tieropt::momentum_gain<sign_momentum>(0.75) == 1.0);
+  CHECK(tieropt::momentum_gain<tieropt::ema_momentum<>>(0.9, 0.75) == 4.0);
+  CHECK(tieropt::momentum_gain<tieropt::ema_momentum<>>(0.9, 0.0) == 1.0);
+  CHECK(tieropt::momentum_gain<tieropt::no_momentum>(0.9, 0.75) == 1.0);
+  CHECK(tieropt::momentum_gain<sign_momentum>(0.9, 0.75) == 1.0);
+}
+
+TEST_CASE("a heavy ball adds the whole gradient", "[functor]") {
+  tieropt::step_scalars<float> s{};
+  s.beta1 = 0.5f;
+  float m = 4;
+  CHECK(tieropt::heavy_ball_momentum<>{}(m, 3.0f, s) == 5.0f);
+  CHECK(m == 5.0f);
+  CHECK(tieropt::heavy_ball_momentum<>{}.recall(m, s) == 5.0f);
+  CHECK(tieropt::momentum_gain<tieropt::heavy_ball_momentum<>>(0.5, 0.25) == 1.0);
+}
+
+TEST_CASE("Lion reads with one beta and stores with the other", "[functor]") {
+  tieropt::step_scalars<float> s{};
+  s.beta1 = 0.5f, s.one_minus_beta1 = 0.5f, s.beta2 = 0.75f, s.one_minus_beta2 = 0.25f;
+  float m = 8;
+  CHECK(tieropt::lion_momentum<>{}(m, -4.0f, s) == 2.0f);
+  CHECK(m == 5.0f);
+  STATIC_REQUIRE_FALSE(tieropt::recallable_momentum<tieropt::lion_momentum<>>);
+}
+
+TEST_CASE("Nesterov's numerator is the next momentum for the same gradient", "[functor]") {
+  tieropt::step_scalars<float> s{};
+  s.beta1 = 0.5f, s.one_minus_beta1 = 0.5f;
+  float m = 8, ball = 8;
+  using average = tieropt::nesterov<tieropt::ema_momentum<>>;
+  using heavy = tieropt::nesterov<tieropt::heavy_ball_momentum<>>;
+  CHECK(average{}(m, -4.0f, s) == -1.0f);
+  CHECK(m == 2.0f);
+  CHECK(heavy{}(ball, -4.0f, s) == -4.0f);
+  CHECK(ball == 0.0f);
+  CHECK(tieropt::momentum_gain<average>(0.5, 0.5) == 1 / 0.75);
+  CHECK(tieropt::momentum_gain<average>(0.5, 0.0) == 1.0);
+  CHECK(tieropt::momentum_gain<heavy>(0.5, 0.5) == 1.0);
+  STATIC_REQUIRE_FALSE(tieropt::recallable_momentum<average>);
 }
 
 TEST_CASE("without momentum the numerator is the gradient", "[functor]") {

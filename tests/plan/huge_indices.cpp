@@ -78,7 +78,7 @@ std::vector<int64_t> const& chosen(choice const& c,
 }
 template <class Parts>
 std::vector<int64_t> const& chosen(
-    choice const& c, tieropt::table_body<tieropt::find_clip_pass<Parts>, Parts> const&) {
+    choice const& c, tieropt::table_body<tieropt::find_factors_pass<Parts>, Parts> const&) {
   return c.clips;
 }
 template <class Pass, class Parts>

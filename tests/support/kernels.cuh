@@ -44,7 +44,7 @@ struct kernels {
     keep_pass<tieropt::squares_pass>();
     keep_pass<tieropt::fold_pass>();
     keep_pass<tieropt::measure_pass>();
-    keep_pass<tieropt::find_clip_pass>();
+    keep_pass<tieropt::find_factors_pass>();
     keep_pass<tieropt::apply_pass>();
     keep<tieropt::commit_steps_body<parts>>();
   }

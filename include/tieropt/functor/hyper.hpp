@@ -17,18 +17,20 @@ inline constexpr int max_groups = 32;
 
 /// Hyperparameters of one group; double, since a float 0.999 alone shifts a variance by 1e-5.
 struct hyper {
-  double lr = 1e-3;          ///< learning rate of this step, any finite value
+  double lr = 1e-3;          ///< learning rate of this step, finite; relative_rate ignores it
   double beta1 = 0.9;        ///< decay of the momentum, in [0, 1)
   double beta2 = 0.999;      ///< decay of the second moment, in [0, 1)
   double eps = default_eps;  ///< placed by the tier's eps part
   double clip = 1;           ///< threshold of the update's RMS, positive
-  double weight_decay = 0;   ///< decoupled: the parameter is multiplied by 1 - lr weight_decay
+  double weight_decay = 0;   ///< placed by the tier's decay part; no_decay ignores it
+  double beta2_decay = 0.8;  ///< of rising_beta2, positive: beta2 = 1 - k^-beta2_decay
+  double eps2 = 1e-3;        ///< of param_rms_scale, positive: the least RMS that counts
 };
 
 /// What a step gets beside hyperparameters.
 ///
-/// The order is: unscale and global clip (one factor, clip_factor / grad_scale), moments, RMS clip,
-/// decay, learning rate, one rounding.
+/// The order is: unscale and global clip (one factor, clip_factor / grad_scale), moments,
+/// transform, clip, decay, learning rate, one rounding.
 struct step_inputs {
   uint64_t seed = 0;       ///< of the rounding bits
   double grad_scale = 1;   ///< what the gradients were multiplied by, positive

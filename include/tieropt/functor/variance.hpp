@@ -9,9 +9,7 @@
 /// mean square (factored).
 #pragma once
 
-#include <tieropt/functor/step_scalars.hpp>
-
-#include <cuda/std/type_traits>
+#include <tieropt/functor/state.hpp>
 
 namespace tieropt {
 inline namespace v0_1 {
@@ -47,6 +45,16 @@ struct factored_variance {
   }
 };
 
+/// No second moment: the update is its numerator, and eps has no effect (Lion, SGD, Muon).
+struct no_variance {
+  using state_type = none;                 ///< nothing is stored
+  static constexpr bool factored = false;  ///< nothing is
+
+  /// Never called. @tparam T compute type
+  template <class T>
+  TIEROPT_HOST_DEVICE void operator()(none&, T, step_scalars<T> const&) const {}
+};
+
 /// As vector_variance of a factored tier: tensors below rank 2 are an error.
 struct refuse {
   using state_type = float;                ///< never stored
@@ -57,14 +65,18 @@ struct refuse {
   TIEROPT_HOST_DEVICE void operator()(T&, T, step_scalars<T> const&) const {}
 };
 
+/// Whether a variance part stores anything.
+template <class Part>
+inline constexpr bool keeps_variance = !cuda::std::is_same_v<typename Part::state_type, none>;
+
 /// A variance part: see the head of this file.
 template <class Part>
 concept variance_policy = requires {
   typename Part::state_type;
   { Part::factored } -> cuda::std::convertible_to<bool>;
 }
-&&cuda::std::is_empty_v<Part>&& requires(Part const part, float& state, float square,
-                                         step_scalars<float> const& s) {
+&&cuda::std::is_empty_v<Part>&& requires(Part const part, state_operand<Part, float>& state,
+                                         float square, step_scalars<float> const& s) {
   part(state, square, s);
 };
 

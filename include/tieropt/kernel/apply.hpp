@@ -4,20 +4,23 @@
 /// The last pass: decay, clip, learning rate, one rounding. Layer: kernel.
 #pragma once
 
-#include <tieropt/kernel/strip_update.hpp>
+#include <tieropt/kernel/measure.hpp>
+#include <tieropt/kernel/stage.hpp>
 #include <tieropt/precision/random.hpp>
 
 namespace tieropt {
 inline namespace v0_1 {
 
 /// A block applies the update to one tile: p <- round(p (1 - lr wd) - lr U), one fma before the one
-/// rounding. An unclipped tier has no pass before it that updates states, and updates them here.
+/// rounding. A tier that measures nothing has no pass before it that updates states, and updates
+/// them here; so does a momentum of the update.
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct apply_pass {
   using T = typename Parts::compute;       ///< compute type
   using storage = column_storage<Parts>;   ///< column values
   using entry_type = tensor_entry<Parts>;  ///< one tensor
+  using need = needs<Parts>;               ///< facts about the tier
   /// Reads and writes parameters, reads gradients or states.
   static constexpr tuning tune = update_tuning<Parts, typename Parts::param>();
   /// Whether a tier needs it.
@@ -26,32 +29,35 @@ struct apply_pass {
   static constexpr auto first = &entry_type::first_tile;
 
   /// Runs one tile. @tparam Block a block @param[in] block the block @param[in] tensor the tensor
-  /// @param[in] grad its gradient @param[in] index which tile
+  /// @param[in] inputs its gradient, or its staged update @param[in] index which tile
   template <class Block>
   TIEROPT_HOST_DEVICE static void run(Block const& block, entry_type const& tensor,
-                                      typename Parts::grad const* grad, int64_t index) {
-    constexpr bool fresh = !Parts::clip::measures;
+                                      tensor_inputs<Parts> const& inputs, int64_t index) {
     using codec = tieropt::storage<typename Parts::param>;
     constexpr bool draws = Parts::rounding::stochastic && codec::draws;
     tile_place const place = locate(tensor.shape, index);
     int64_t const e = place.e, c0 = place.segment * segment;
-    strip_operands<Parts> const in{tensor, grad, e, c0};
+    strip_operands<Parts> const in{tensor, inputs.grad, e, c0};
     if (!in.scalars.active) return;
     int const columns = clamp_count(tensor.shape.C - c0, segment);
     auto const param = tensor.param.from(e, c0);
-    T const decay = in.scalars.decay;
-    T const step = mul(neg(in.scalars.lr), update_factor(tensor, in.scalars, e));
-    bool const aligned = tensor.aligned && (!reads_grad<Parts, fresh> || on_16_bytes(grad));
+    auto const staged = [&] {
+      if constexpr (need::orthogonal) {
+        return staged_update(tensor, inputs, e, c0);
+      } else {
+        return none{};
+      }
+    }();
+    T const lr = learning_rate(tensor, in.scalars, e);
+    T const decay = need::scales ? fma(neg(lr), in.scalars.weight_decay, T(1)) : in.scalars.decay;
+    T const step = mul(neg(lr), update_factor(tensor, in.scalars, e));
+    T const outer = in.scalars.outer_gain;
+    bool const aligned = tensor.aligned && (need::orthogonal ? stage_is_aligned(tensor)
+                                                             : !need::reads_grad(need::last) ||
+                                                                   on_16_bytes(inputs.grad));
 
     auto& cols = block.template shared<storage>();
-    if constexpr (Parts::variance::factored) {
-      block.for_each_group([&](auto const& any_group) {
-        with_tile(any_group, columns, aligned, tensor.unit,
-                  [&](auto const& group, auto const& cut) {
-                    cols.fill(group, Block::groups, cut, tensor, e, c0);
-                  });
-      });
-    }
+    fill_columns(block, cols, tensor, e, c0, aligned);
     block.for_each_group([&](auto const& any_group) {
       with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
         element_bits random{in.scalars.rounding_key, first_of(tensor, e, 0, c0)};
@@ -68,12 +74,22 @@ struct apply_pass {
                 auto* const data = param.at(r, k * strip, cut.stride(param.col));
                 group.prefetch(data + 2 * param.row);
                 auto p = group.load(data, width, cut.stride(param.col));
+                auto m = momentum_of_update(group, cut, width, in, r, k * strip);
                 auto const next = [&](auto at) {
-                  T decayed = mul(p.template get<T>(at), decay);
+                  T decayed = p.template get<T>(at);
+                  if constexpr (Parts::decay::of_param) decayed = mul(decayed, decay);
                   if constexpr (Parts::decay::rounds_to_param) {
                     decayed = codec::template decode<T>(codec::nearest(decayed));
                   }
-                  return fma(q, update(at), decayed);
+                  if constexpr (need::of_update) {
+                    T state = m.template get<T>(at);
+                    T const taken =
+                        typename Parts::momentum{}(state, mul(neg(q), update(at)), in.scalars);
+                    m.put(at, state);
+                    return fma(neg(outer), taken, decayed);
+                  } else {
+                    return fma(q, update(at), decayed);
+                  }
                 };
                 if constexpr (draws) {
                   auto const bits = draw(group, random, k);
@@ -82,9 +98,16 @@ struct apply_pass {
                   group.for_each(width, [&](auto at) { p.put(at, next(at)); });
                 }
                 p.store();
+                if constexpr (need::of_update) m.store();
               };
-              with_update<fresh, Parts>(group, cut, width, in, r, k * strip, row, cols.of(group, k),
-                                        apply);
+              if constexpr (need::orthogonal) {
+                auto const stride = cut.stride(staged.col);
+                auto const x = group.load(staged.at(r, k * strip, stride), width, stride);
+                apply([&](auto at) { return x.template get<T>(at); });
+              } else {
+                with_update<need::last, Parts>(group, cut, width, in, r, k * strip, row,
+                                               cols.of(group, k), apply);
+              }
             });
           }
         }
@@ -111,12 +134,37 @@ struct apply_pass {
                         [&](uint32_t j) { return random.nearby(first + j, next); });
     }
   }
+  /// The momentum of a strip that takes the update in, or none.
+  template <class Group, class Cut, class Width>
+  TIEROPT_HOST_DEVICE static auto momentum_of_update(Group const& group, Cut const& cut,
+                                                     Width width, strip_operands<Parts> const& in,
+                                                     int64_t r, int c) {
+    if constexpr (need::of_update) {
+      auto* const data = in.momentum.at(r, c, cut.stride(in.momentum.col));
+      group.prefetch(data + 2 * in.momentum.row);
+      return group.load(data, width, cut.stride(in.momentum.col));
+    } else {
+      return none{};
+    }
+  }
+  /// The learning rate, scaled by the parameter where the tier asks for it.
+  TIEROPT_HOST_DEVICE static T learning_rate(entry_type const& tensor, step_scalars<T> const& s,
+                                             int64_t e) {
+    if constexpr (need::scales) {
+      return mul(s.lr, max(s.eps2, tensor.work.param_rms[measured_entry<Parts>(e)]));
+    } else {
+      return s.lr;
+    }
+  }
+  /// The factor of all elements of the update.
   TIEROPT_HOST_DEVICE static T update_factor(entry_type const& tensor, step_scalars<T> const& s,
                                              int64_t e) {
-    if constexpr (Parts::clip::measures) {
-      return tensor.work.factor[Parts::clip::spans == scope::tensor ? 0 : e];
+    if constexpr (need::orthogonal) {
+      return s.outer_gain;
+    } else if constexpr (need::measures) {
+      return tensor.work.factor[measured_entry<Parts>(e)];
     } else {
-      return s.update_gain;
+      return matrix_gain<Parts>(s);
     }
   }
 };

@@ -5,7 +5,8 @@
 /// kernel.
 #pragma once
 
-#include <tieropt/functor/hyper.hpp>
+#include <tieropt/functor/needs.hpp>
+#include <tieropt/functor/rates.hpp>
 #include <tieropt/kernel/tensor.hpp>
 #include <tieropt/precision/random.hpp>
 
@@ -37,28 +38,37 @@ TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper c
                                                                          int64_t k, uint64_t key) {
   using T = typename Parts::compute;
   using eps = typename Parts::eps;
-  double const power1 = power(h.beta1, k), power2 = power(h.beta2, k);
-  double const left2 = add(1.0, -power2);
+  using betas = typename Parts::betas;
+  using correction = typename Parts::bias_correction;
+  double const beta1 = betas::beta1(h, k), beta2 = betas::beta2(h, k);
+  double const power1 = correction::first ? betas::beta1_power(h, k) : 0.0;
+  double const power2 = correction::second ? betas::beta2_power(h, k) : 0.0;
+  double const left2 = add(1.0, -power2), lr = Parts::rate::lr(h, k);
+  double const gain1 = momentum_gain<typename Parts::momentum>(beta1, power1);
+  double const gain2 = needs<Parts>::divides ? eps::update_gain(power2) : 1.0;
+  double const scale = div(in.clip_factor, in.grad_scale);
   step_scalars<T> s;
-  s.beta1 = to<T>(h.beta1);
-  s.one_minus_beta1 = to<T>(add(1.0, -h.beta1));
-  s.beta2 = to<T>(h.beta2);
-  s.one_minus_beta2 = to<T>(add(1.0, -h.beta2));
+  s.beta1 = to<T>(beta1);
+  s.one_minus_beta1 = to<T>(add(1.0, -beta1));
+  s.beta2 = to<T>(beta2);
+  s.one_minus_beta2 = to<T>(add(1.0, -beta2));
   s.correction2 = to<T>(div(1.0, left2));
   s.root_correction2 = to<T>(div(1.0, sqrt(left2)));
-  s.update_gain =
-      to<T>(mul(momentum_gain<typename Parts::momentum>(power1), eps::update_gain(power2)));
+  s.update_gain = to<T>(needs<Parts>::of_update ? gain2 : mul(gain1, gain2));
+  s.outer_gain = to<T>(needs<Parts>::of_update ? gain1 : 1.0);
   s.eps = to<T>(eps_of<eps>(h));
   s.clip = to<T>(h.clip);
-  s.lr = to<T>(h.lr);
-  s.decay = to<T>(fma(-h.lr, h.weight_decay, 1.0));
-  s.grad_gain = to<T>(div(in.clip_factor, in.grad_scale));
+  s.lr = to<T>(lr);
+  s.decay = to<T>(fma(-lr, h.weight_decay, 1.0));
+  s.weight_decay = to<T>(h.weight_decay);
+  s.eps2 = to<T>(h.eps2);
+  s.grad_gain = to<T>(Parts::maximize ? neg(scale) : scale);
   s.rounding_key = rounding_key(in.seed, key, static_cast<uint64_t>(k));
   s.next_step = k;
   s.active = in.found_inf == 0;
-  for (double const x :
-       {h.beta1, h.beta2, in.grad_scale, in.clip_factor, to<double>(s.lr), to<double>(s.eps),
-        to<double>(s.clip), to<double>(s.decay), to<double>(s.grad_gain)}) {
+  for (double const x : {beta1, beta2, in.grad_scale, in.clip_factor, to<double>(s.lr),
+                         to<double>(s.eps), to<double>(s.clip), to<double>(s.decay),
+                         to<double>(s.weight_decay), to<double>(s.eps2), to<double>(s.grad_gain)}) {
     s.active = s.active && is_finite(x);
   }
   return s;
@@ -89,6 +99,10 @@ struct begin_step_body {
       hyper const h = resident_hypers ? resident_hypers[tensor.group] : hypers[tensor.group];
       step_inputs const in = resident_inputs ? *resident_inputs : inputs;
       auto s = derive_scalars<Parts>(h, in, step + 1, tensor.key);
+      if constexpr (needs<Parts>::orthogonal) {
+        s.outer_gain = to<typename Parts::compute>(
+            Parts::orthogonal::scale::factor(tensor.shape.R, tensor.shape.C));
+      }
       bool const wanted = tensor.active == nullptr || tensor.active[e] != 0;
       s.active = s.active && wanted && table.grads[found] != nullptr;
       tensor.scalars[e] = s;

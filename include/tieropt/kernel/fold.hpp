@@ -23,7 +23,7 @@ struct fold_pass {
   /// One element per lane on the device.
   static constexpr tuning tune = tune_for<Parts>(16, 2);
   /// Whether a tier needs it.
-  static constexpr bool wanted = Parts::variance::factored;
+  static constexpr bool wanted = needs<Parts>::factored;
   /// Where its blocks start.
   static constexpr auto first = &entry_type::first_fold;
 
@@ -36,7 +36,7 @@ struct fold_pass {
   /// @param[in] index which block
   template <class Block>
   TIEROPT_HOST_DEVICE static void run(Block const& block, entry_type const& tensor,
-                                      typename Parts::grad const*, int64_t index) {
+                                      tensor_inputs<Parts> const&, int64_t index) {
     int64_t const per_matrix = 1 + tensor.shape.segments();
     int64_t const e = index / per_matrix, part = index % per_matrix;
     if (!tensor.scalars[e].active) return;

@@ -4,6 +4,7 @@
 /// Pass 1 of a factored tier: sums of squared gradients per row and per column. Layer: kernel.
 #pragma once
 
+#include <tieropt/kernel/gradient.hpp>
 #include <tieropt/kernel/sums.hpp>
 #include <tieropt/kernel/tensor.hpp>
 
@@ -19,33 +20,32 @@ struct squares_pass {
   using T = typename Parts::compute;              ///< compute type
   using storage = kept_strip<T>[leaves][strips];  ///< column sums of the leaves
   using entry_type = tensor_entry<Parts>;         ///< one tensor
-  /// Reads gradients alone.
-  static constexpr tuning tune =
-      tune_for<Parts>(widest<typename Parts::grad>(), widest<typename Parts::grad>() > 2 ? 2 : 3);
+  /// Reads gradients, and parameters where the gradient decays.
+  static constexpr int bytes = widest<typename Parts::grad, grad_decay_operand<Parts>>();
+  /// Wide operands leave registers for two blocks.
+  static constexpr tuning tune = tune_for<Parts>(bytes, bytes > 2 || needs<Parts>::l2 ? 2 : 3);
   /// Whether a tier needs it.
-  static constexpr bool wanted = Parts::variance::factored;
+  static constexpr bool wanted = needs<Parts>::factored;
   /// Where its blocks start.
   static constexpr auto first = &entry_type::first_tile;
 
   /// Runs one tile. @tparam Block a block @param[in] block the block @param[in] tensor the tensor
-  /// @param[in] grad its gradient @param[in] index which tile
+  /// @param[in] inputs its gradient @param[in] index which tile
   template <class Block>
   TIEROPT_HOST_DEVICE static void run(Block const& block, entry_type const& tensor,
-                                      typename Parts::grad const* grad, int64_t index) {
+                                      tensor_inputs<Parts> const& inputs, int64_t index) {
     auto const [e, tile, seg] = locate(tensor.shape, index);
     auto const s = tensor.scalars[e];
     if (!s.active) return;
     auto const shape = tensor.shape;
     int64_t const row0 = tile * tile_rows, c0 = seg * segment;
-    auto const g = operand<typename Parts::grad const>{grad, tensor.grad.matrix, tensor.grad.row,
-                                                       tensor.grad.col}
-                       .from(e, c0);
+    gradient_source<Parts> const g{tensor, inputs.grad, e, c0};
     int const columns = clamp_count(shape.C - c0, segment);
     T* const row_part = tensor.work.row_part + (e * shape.segments() + seg) * shape.R;
     T* const col_part =
         tensor.work.col_part + (e * shape.row_tiles() + tile) * padded_columns(shape.C) + c0;
     auto& leaf_sums = block.template shared<storage>();
-    bool const aligned = tensor.aligned && on_16_bytes(grad);
+    bool const aligned = tensor.aligned && on_16_bytes(inputs.grad);
 
     block.for_each_group([&](auto const& any_group) {
       with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
@@ -60,11 +60,11 @@ struct squares_pass {
           if constexpr (cuda::std::remove_cvref_t<decltype(cut)>::unit) {
             // Two rows share one visit of the column sums; the order of the sums stays.
             for (; r + 1 < rows; r += 2) {
-              add_rows<2>(group, cut, g, s.grad_gain, begin + r, col, row_part);
+              add_rows<2>(group, cut, g, s, begin + r, col, row_part);
             }
           }
           for (; r < rows; ++r) {
-            add_rows<1>(group, cut, g, s.grad_gain, begin + r, col, row_part);
+            add_rows<1>(group, cut, g, s, begin + r, col, row_part);
           }
           TIEROPT_UNROLL
           for (int k = 0; k < strips; ++k) group.keep(leaf_sums[i][k], col[k]);
@@ -102,30 +102,29 @@ struct squares_pass {
   /// Adds N consecutive rows to the column sums and writes their row sums.
   template <int N, class Group, class Cut, class Fragment>
   TIEROPT_HOST_DEVICE static void add_rows(Group const& group, Cut const& cut,
-                                           operand<typename Parts::grad const> const& g, T gain,
-                                           int64_t r, Fragment (&col)[strips], T* row_part) {
+                                           gradient_source<Parts> const& g,
+                                           step_scalars<T> const& s, int64_t r,
+                                           Fragment (&col)[strips], T* row_part) {
     Fragment first_row, second_row;
     group.zero(first_row);
     if constexpr (N == 2) group.zero(second_row);
-    auto const stride = cut.stride(g.col);
     TIEROPT_UNROLL
     for (int k = 0; k < strips; ++k) {
       auto const width = cut.width(k);
       if (width == 0) break;
-      auto const* data = g.at(r, k * strip, stride);
-      for (int ahead = N; ahead < 2 * N; ++ahead) group.prefetch(data + ahead * g.row);
-      auto const x = group.load(data, width, stride);
+      for (int ahead = N; ahead < 2 * N; ++ahead) g.prefetch(group, cut, r + ahead, k * strip);
+      auto const x = g.load(group, cut, width, r, k * strip, s);
       if constexpr (N == 2) {
-        auto const y = group.load(data + g.row, width, stride);
+        auto const y = g.load(group, cut, width, r + 1, k * strip, s);
         group.for_each(width, [&](auto at) {
-          T const v = mul(gain, x.template get<T>(at)), w = mul(gain, y.template get<T>(at));
+          T const v = x(at), w = y(at);
           first_row(at) = fma(v, v, first_row(at));
           second_row(at) = fma(w, w, second_row(at));
           col[k](at) = fma(w, w, fma(v, v, col[k](at)));
         });
       } else {
         group.for_each(width, [&](auto at) {
-          T const v = mul(gain, x.template get<T>(at));
+          T const v = x(at);
           first_row(at) = fma(v, v, first_row(at));
           col[k](at) = fma(v, v, col[k](at));
         });

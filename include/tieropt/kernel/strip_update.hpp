@@ -4,7 +4,7 @@
 /// The update of one strip: from the gradient, or again from the states. Layer: kernel.
 #pragma once
 
-#include <tieropt/kernel/tensor.hpp>
+#include <tieropt/kernel/gradient.hpp>
 
 namespace tieropt {
 inline namespace v0_1 {
@@ -13,7 +13,7 @@ inline namespace v0_1 {
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct strip_operands {
-  operand<typename Parts::grad const> grad;                ///< with its address
+  gradient_source<Parts> grad;                             ///< with its address
   operand<typename Parts::momentum::state_type> momentum;  ///< unused without momentum
   operand<typename Parts::variance::state_type> exact;     ///< exact tiers
   step_scalars<typename Parts::compute> scalars;           ///< of its matrix
@@ -22,40 +22,61 @@ struct strip_operands {
   /// @param[in] e matrix @param[in] c0 first column
   TIEROPT_HOST_DEVICE strip_operands(tensor_entry<Parts> const& tensor,
                                      typename Parts::grad const* address, int64_t e, int64_t c0)
-      : grad{operand<typename Parts::grad const>{address, tensor.grad.matrix, tensor.grad.row,
-                                                 tensor.grad.col}
-                 .from(e, c0)},
+      : grad{tensor, address, e, c0},
         momentum{tensor.momentum},
         exact{tensor.exact},
         scalars{tensor.scalars[e]} {
-    if constexpr (keeps_momentum<typename Parts::momentum>) momentum = momentum.from(e, c0);
-    if constexpr (!Parts::variance::factored) exact = exact.from(e, c0);
+    if constexpr (needs<Parts>::momentum) momentum = momentum.from(e, c0);
+    if constexpr (needs<Parts>::exact) exact = exact.from(e, c0);
   }
 };
-
-/// Whether a pass needs the gradient: when it updates the states, or when there is no momentum.
-/// @tparam Parts see kernel/tensor.hpp @tparam Fresh whether the pass updates the states
-template <class Parts, bool Fresh>
-inline constexpr bool reads_grad = Fresh || !keeps_momentum<typename Parts::momentum>;
 
 /// The mapping of a pass that forms the update. An exact tier has more values in flight.
 /// @tparam Parts see kernel/tensor.hpp @tparam Param what the pass also reads and writes, or none
 /// @return the tier's tuning, completed
 template <class Parts, class Param>
 consteval tuning update_tuning() {
-  constexpr bool factored = Parts::variance::factored;
-  using exact = cuda::std::conditional_t<factored, none, typename Parts::variance::state_type>;
-  return tune_for<Parts>(
-      widest<Param, typename Parts::grad, typename Parts::momentum::state_type, exact>(),
-      factored ? 3 : 2);
+  using exact =
+      cuda::std::conditional_t<needs<Parts>::exact, typename Parts::variance::state_type, none>;
+  return tune_for<Parts>(widest<Param, typename Parts::grad, typename Parts::momentum::state_type,
+                                grad_decay_operand<Parts>, exact>(),
+                         needs<Parts>::factored ? 3 : 2);
 }
 
-/// Calls f(update), where update(at) is an element of the update without update_gain and, where the
-/// eps part is separable, without its row.
+/// Whether the common factors of a matrix and of a row may be multiplied in after the transform.
+/// @tparam Parts see kernel/tensor.hpp
+template <class Parts>
+inline constexpr bool gains_come_last = Parts::transform::homogeneous;
+
+/// The factor of a whole row that with_update left out.
+/// @tparam Parts see kernel/tensor.hpp @param[in] row the row's value @return row, or 1
+template <class Parts>
+TIEROPT_HOST_DEVICE typename Parts::compute row_gain(typename Parts::compute row) {
+  if constexpr (needs<Parts>::factored && Parts::eps::separable && gains_come_last<Parts>) {
+    return row;
+  } else {
+    return typename Parts::compute(1);
+  }
+}
+
+/// The factor of all of a matrix's elements that with_update left out.
+/// @tparam Parts see kernel/tensor.hpp @param[in] s scalars @return update_gain, or 1
+template <class Parts>
+TIEROPT_HOST_DEVICE typename Parts::compute matrix_gain(
+    step_scalars<typename Parts::compute> const& s) {
+  if constexpr (gains_come_last<Parts>) {
+    return s.update_gain;
+  } else {
+    return typename Parts::compute(1);
+  }
+}
+
+/// Calls f(update), where update(at) is an element of the transformed update without its
+/// matrix_gain and its row_gain.
 ///
-/// Fresh: momentum and exact variance take the gradient in, and are stored after f; f must visit
-/// every element once. Otherwise the update is formed again from what is stored.
-/// @tparam Fresh whether states are updated
+/// Momentum and exact variance take the gradient in, and are stored after f, or are recalled, as
+/// Mode says; f must visit every element once.
+/// @tparam Mode what happens to the states
 /// @tparam Parts see kernel/tensor.hpp
 /// @tparam Group a group
 /// @tparam Width width type
@@ -71,21 +92,22 @@ consteval tuning update_tuning() {
 /// @param[in] row the row's value
 /// @param[in] col column values of the strip
 /// @param[in] f called once
-template <bool Fresh, class Parts, class Group, class Cut, class Width, class Col, class F>
+template <states Mode, class Parts, class Group, class Cut, class Width, class Col, class F>
 TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width width,
                                      strip_operands<Parts> const& in, int64_t r, int c,
                                      typename Parts::compute row, Col const& col, F const& f) {
   using T = typename Parts::compute;
   using eps = typename Parts::eps;
   using momentum_part = typename Parts::momentum;
-  constexpr bool keeps = keeps_momentum<momentum_part>;
+  using need = needs<Parts>;
+  constexpr bool reads = need::reads_grad(Mode), keeps = need::of_gradient;
+  constexpr bool stores = Mode == states::store, fresh = Mode != states::recall;
   step_scalars<T> const s = in.scalars;
 
   auto const x = [&] {
-    if constexpr (reads_grad<Parts, Fresh>) {
-      auto const* data = in.grad.at(r, c, cut.stride(in.grad.col));
-      group.prefetch(data + 2 * in.grad.row);
-      return group.load(data, width, cut.stride(in.grad.col));
+    if constexpr (reads) {
+      in.grad.prefetch(group, cut, r + 2, c);
+      return in.grad.load(group, cut, width, r, c, s);
     } else {
       return none{};
     }
@@ -100,65 +122,77 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
     }
   }();
   auto const gradient = [&](auto at) -> T {
-    if constexpr (reads_grad<Parts, Fresh>) {
-      return mul(s.grad_gain, x.template get<T>(at));
+    if constexpr (reads) {
+      return x(at);
     } else {
       return T(0);  // never used
     }
   };
   auto const numerator = [&](auto at, [[maybe_unused]] T g) -> T {
     if constexpr (!keeps) {
-      none nothing;
-      return momentum_part{}(nothing, g, s);
-    } else if constexpr (Fresh) {
+      if constexpr (need::of_update) {
+        return g;
+      } else {
+        none nothing;
+        return momentum_part{}(nothing, g, s);
+      }
+    } else if constexpr (fresh) {
       T state = m.template get<T>(at);
       T const value = momentum_part{}(state, g, s);
-      m.put(at, state);
+      if constexpr (stores) m.put(at, state);
       return value;
     } else {
       return momentum_part{}.recall(m.template get<T>(at), s);
     }
   };
+  auto const transformed = [&](T u, T g) -> T {
+    if constexpr (!gains_come_last<Parts>) {
+      u = mul(u, s.update_gain);
+      if constexpr (need::factored && eps::separable) u = mul(u, row);
+    }
+    return Parts::transform::apply(u, g);
+  };
 
-  if constexpr (Parts::variance::factored) {
+  if constexpr (need::factored) {
     f([&](auto at) {
-      return eps::factored_quotient(numerator(at, gradient(at)), row, col(at), s);
+      T const g = gradient(at);
+      return transformed(eps::factored_quotient(numerator(at, g), row, col(at), s), g);
+    });
+  } else if constexpr (!need::divides) {
+    f([&](auto at) {
+      T const g = gradient(at);
+      return transformed(numerator(at, g), g);
     });
   } else {
     auto* const data = in.exact.at(r, c, cut.stride(in.exact.col));
     group.prefetch(data + 2 * in.exact.row);
     auto v = group.load(data, width, cut.stride(in.exact.col));
-    typename Group::template fragment<T> value;
+    typename Group::template fragment<T> value, signal;
     auto const radicand = [&](auto at) {
       T second = v.template get<T>(at);
       T const g = gradient(at);
       value(at) = numerator(at, g);
-      if constexpr (Fresh) {
+      if constexpr (Parts::transform::reads_grad) signal(at) = g;
+      if constexpr (fresh) {
         typename Parts::variance{}(second, fma(g, g, eps::square_offset(s)), s);
-        v.put(at, second);
+        if constexpr (stores) v.put(at, second);
       }
       return eps::radicand(second, s);
     };
     group.with_roots(width, radicand, [&](auto const& root) {
       f([&](auto at) {
         T const y = root(at);  // first: it forms the value too
-        return eps::quotient(value(at), y, s);
+        T const u = eps::quotient(value(at), y, s);
+        if constexpr (Parts::transform::reads_grad) {
+          return transformed(u, signal(at));
+        } else {
+          return transformed(u, T(0));
+        }
       });
     });
-    if constexpr (Fresh) v.store();
+    if constexpr (stores) v.store();
   }
-  if constexpr (Fresh && keeps) m.store();
-}
-
-/// The factor of a whole row that with_update left out.
-/// @tparam Parts see kernel/tensor.hpp @param[in] row the row's value @return row, or 1
-template <class Parts>
-TIEROPT_HOST_DEVICE typename Parts::compute row_gain(typename Parts::compute row) {
-  if constexpr (Parts::variance::factored && Parts::eps::separable) {
-    return row;
-  } else {
-    return typename Parts::compute(1);
-  }
+  if constexpr (stores && keeps) m.store();
 }
 
 /// The value of a row. @tparam Parts see kernel/tensor.hpp @param[in] tensor the tensor
@@ -166,7 +200,7 @@ TIEROPT_HOST_DEVICE typename Parts::compute row_gain(typename Parts::compute row
 template <class Parts>
 TIEROPT_HOST_DEVICE typename Parts::compute row_value(tensor_entry<Parts> const& tensor, int64_t e,
                                                       int64_t r) {
-  if constexpr (Parts::variance::factored) {
+  if constexpr (needs<Parts>::factored) {
     return tensor.work.row_value[e * tensor.shape.R + r];
   } else {
     return typename Parts::compute(1);
@@ -177,8 +211,7 @@ TIEROPT_HOST_DEVICE typename Parts::compute row_value(tensor_entry<Parts> const&
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct column_storage {
-  kept_strip<typename Parts::compute>
-      strips_of[Parts::variance::factored ? strips : 1];  ///< by strip
+  kept_strip<typename Parts::compute> strips_of[needs<Parts>::factored ? strips : 1];  ///< by strip
 
   /// Fills it; a barrier must follow. @tparam Group a group @tparam Cut a tile
   /// @param[in] group the group @param[in] n_groups of the block @param[in] cut the tile
@@ -202,13 +235,31 @@ struct column_storage {
   /// @return values by slot; none for exact tiers
   template <class Group>
   TIEROPT_HOST_DEVICE auto of(Group const& group, int k) const {
-    if constexpr (Parts::variance::factored) {
+    if constexpr (needs<Parts>::factored) {
       return group.kept(strips_of[k]);
     } else {
       return none{};
     }
   }
 };
+
+/// Fills the column values of a tile, and waits for them; nothing for exact tiers.
+/// @tparam Parts see kernel/tensor.hpp @tparam Block a block @param[in] block the block
+/// @param[out] cols in the block's storage @param[in] tensor the tensor @param[in] e matrix
+/// @param[in] c0 first column @param[in] aligned see with_tile
+template <class Parts, class Block>
+TIEROPT_HOST_DEVICE void fill_columns(Block const& block, column_storage<Parts>& cols,
+                                      tensor_entry<Parts> const& tensor, int64_t e, int64_t c0,
+                                      bool aligned) {
+  if constexpr (needs<Parts>::factored) {
+    int const columns = clamp_count(tensor.shape.C - c0, segment);
+    block.for_each_group([&](auto const& any_group) {
+      with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
+        cols.fill(group, Block::groups, cut, tensor, e, c0);
+      });
+    });
+  }
+}
 
 }  // namespace v0_1
 }  // namespace tieropt

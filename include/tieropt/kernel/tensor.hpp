@@ -4,12 +4,11 @@
 /// What a pass knows of one tensor: operands, geometry, its place in the grid. Layer: kernel.
 ///
 /// A pass is a template over `Parts`, a struct of types: `param`, `grad`, `compute` and the parts
-/// `momentum`, `variance`, `vector_variance`, `eps`, `clip`, `decay`, `rounding`, and a `tune`.
+/// of a tier by their names (policy/tier.hpp), and its `maximize`, `step_scope` and `tune`.
 #pragma once
 
 #include <tieropt/block/thread_block.hpp>
-#include <tieropt/functor/momentum.hpp>
-#include <tieropt/functor/variance.hpp>
+#include <tieropt/functor/needs.hpp>
 #include <tieropt/precision/storage.hpp>
 
 namespace tieropt {
@@ -74,13 +73,15 @@ TIEROPT_HOST_DEVICE tile_place locate(geometry const& shape, int64_t index) {
 /// @tparam T compute type
 template <class T>
 struct tensor_workspace {
-  T* row_part;   ///< (E, segments, R) sums of squares; factored
-  T* col_part;   ///< (E, row tiles, padded C) sums of squares; factored
-  T* row_value;  ///< (E, R) row values of the eps part; factored
-  T* col_value;  ///< (E, padded C) column values of the eps part; factored
-  T* norm_part;  ///< (E, row tiles, segments) squared norms; clipped
-  T* rms;        ///< (E) or (1) RMS of the update before the clip; clipped
-  T* factor;     ///< (E) or (1) clip factor times update_gain; clipped
+  T* row_part;    ///< (E, segments, R) sums of squares; factored
+  T* col_part;    ///< (E, row tiles, padded C) sums of squares; factored
+  T* row_value;   ///< (E, R) row values of the eps part; factored
+  T* col_value;   ///< (E, padded C) column values of the eps part; factored
+  T* norm_part;   ///< (E, row tiles, segments) squared norms; clipped
+  T* param_part;  ///< (E, row tiles, segments) squared norms of the parameter; scaled
+  T* rms;         ///< (E) or (1) level of the update before the clip; clipped
+  T* factor;      ///< (E) or (1) clip factor times the update's gain; clipped
+  T* param_rms;   ///< (E) or (1) RMS of the parameter before the step; scaled
 };
 
 /// Columns of col_value and col_part, padded so that every row starts on 32 bytes.
@@ -117,7 +118,29 @@ struct tensor_entry {
   int64_t first_matrix;                      ///< of the range: where its scalars start
   int64_t first_tile;                        ///< of the range: its first block in tile passes
   int64_t first_fold;                        ///< of the range: its first block in the fold
-  int64_t first_clip;                        ///< of the range: its first block in find_clip
+  int64_t first_clip;                        ///< of the range: its first block in find_factors
+};
+
+/// What the products of an orthogonal tier read and write, or none.
+/// @tparam Parts see the head of this file
+template <class Parts>
+using stage_element =
+    cuda::std::conditional_t<needs<Parts>::orthogonal, typename Parts::orthogonal::element, none>;
+
+/// Updates on their way through matrix products: dense matrices one after the other.
+/// @tparam Parts see the head of this file
+template <class Parts>
+struct stage_window {
+  stage_element<Parts>* data = nullptr;  ///< the first matrix, of equally shaped ones
+  int64_t first_matrix = 0;              ///< which one of the range it is
+};
+
+/// The addresses of a tensor that a launch brings along.
+/// @tparam Parts see the head of this file
+template <class Parts>
+struct tensor_inputs {
+  typename Parts::grad const* grad;  ///< element (0, 0, 0), or null where it is absent
+  stage_window<Parts> const& stage;  ///< of orthogonal tiers
 };
 
 /// The tensors of one range.
@@ -168,7 +191,8 @@ consteval tuning tune_for(int bytes, int blocks_per_sm) {
 }
 
 /// A pass over all tensors of a table: a block finds its tensor and its place in it.
-/// @tparam Pass the pass: `storage`, `first`, `wanted`, `tune` and `run(block, entry, grad, index)`
+/// @tparam Pass the pass: `storage`, `first`, `wanted`, `tune` and `run(block, entry, inputs,
+/// index)`
 /// @tparam Parts see the head of this file
 template <class Pass, class Parts>
 struct table_body {
@@ -176,6 +200,7 @@ struct table_body {
   static constexpr tuning tune = Pass::tune;  ///< mapping
   tensor_table<Parts> table;                  ///< the tensors
   int64_t first_block;                        ///< of the range: where this launch starts
+  stage_window<Parts> stage{};                ///< of orthogonal tiers
 
   /// Runs one block. @tparam Block a block @param[in] block the block
   template <class Block>
@@ -183,8 +208,8 @@ struct table_body {
     int64_t const i = first_block + block.index();
     int64_t const found = table.find(Pass::first, i);
     auto const& entry = table.entries[found];
-    auto const* grad = table.grads[found];
-    if (grad != nullptr) Pass::run(block, entry, grad, i - entry.*(Pass::first));
+    Pass::run(block, entry, tensor_inputs<Parts>{table.grads[found], stage},
+              i - entry.*(Pass::first));
   }
 };
 

@@ -4,7 +4,6 @@
 /// Bytes of state and bytes moved, from shapes alone. Layer: plan.
 #pragma once
 
-#include <tieropt/kernel/strip_update.hpp>
 #include <tieropt/kernel/tensor.hpp>
 #include <tieropt/policy/tier.hpp>
 
@@ -58,7 +57,7 @@ TIEROPT_HOST constexpr state_size state_bytes(geometry const& shape, bool is_vec
   using state = typename Tier::variance::state_type;
   state_size size;
   size.momentum = bytes_of<typename Tier::momentum::state_type>(shape.size());
-  if (Tier::variance::factored && !is_vector) {
+  if (needs<Tier>::factored && !is_vector) {
     size.row = bytes_of<state>(shape.E * shape.R);
     size.col = bytes_of<state>(shape.E * shape.C);
   } else {
@@ -76,10 +75,20 @@ TIEROPT_HOST constexpr state_size state_bytes(cuda::std::span<int64_t const> ext
   return state_bytes<Tier>(geometry_of(extents), extents.size() < 2);
 }
 
+/// Elements that the products of one (R, C) update read and write: X X^T, the polynomial of it, and
+/// its product with X, each operand once per product.
+/// @tparam Orthogonal a part @param[in] R rows @param[in] C columns @return elements
+template <class Orthogonal>
+TIEROPT_HOST constexpr int64_t product_elements(int64_t R, int64_t C) {
+  int64_t const side = R < C ? R : C;
+  return Orthogonal::iterations * (3 * R * C + 4 * side * side);
+}
+
 /// Bytes that a streaming step of one tensor reads and writes.
 ///
 /// Every pass counts each operand once per use: nothing is taken to stay in a cache. Partial sums
-/// count once written and once read, row and column values once per tile that reads them.
+/// count once written and once read, row and column values once per tile that reads them, operands
+/// of matrix products once per product.
 /// @tparam Parts see kernel/tensor.hpp
 /// @param[in] shape (E, R, C)
 /// @param[in] is_vector below rank 2
@@ -87,27 +96,39 @@ TIEROPT_HOST constexpr state_size state_bytes(cuda::std::span<int64_t const> ext
 template <class Parts>
 TIEROPT_HOST constexpr int64_t traffic_bytes(geometry const& shape, bool is_vector) {
   using T = typename Parts::compute;
+  using need = needs<Parts>;
   using variance_state = typename Parts::variance::state_type;
-  constexpr bool factored = Parts::variance::factored, clipped = Parts::clip::measures;
   int64_t const n = shape.size();
-  int64_t const tile_passes = clipped ? 2 : 1;
-  int64_t const momentum = bytes_of<typename Parts::momentum::state_type>(n);
+  int64_t const tiles = shape.E * shape.matrix_tiles();
+  int64_t const param = n * static_cast<int64_t>(sizeof(typename Parts::param));
   int64_t const grad = n * static_cast<int64_t>(sizeof(typename Parts::grad));
-  int64_t bytes = 2 * n * static_cast<int64_t>(sizeof(typename Parts::param));  // apply
-  bytes += grad + 2 * momentum;                                                 // fresh update
-  if (clipped) bytes += keeps_momentum<typename Parts::momentum> ? momentum : grad;
-  if (factored) {
+  int64_t const momentum = bytes_of<typename Parts::momentum::state_type>(n);
+  // Passes that form the update read a state, and one of them writes it.
+  int64_t const per_state = 2 + (need::measures ? 1 : 0);
+  int64_t bytes = 2 * param + need::grad_reads * grad;
+  if (need::l2) {  // beside every gradient, but for the pass that has the parameter anyway
+    bytes +=
+        (need::grad_reads - (need::reads_grad(need::last) && !need::orthogonal ? 1 : 0)) * param;
+  }
+  if (need::of_gradient) bytes += per_state * momentum;
+  if (need::of_update) bytes += 2 * momentum;
+  if (need::exact) bytes += per_state * bytes_of<variance_state>(n);
+  if (need::factored) {
     int64_t const row_part = shape.E * shape.segments() * shape.R;
     int64_t const col_part = shape.E * shape.row_tiles() * shape.C;
     int64_t const rows = is_vector ? 0 : shape.E * shape.R, cols = shape.E * shape.C;
-    bytes += grad + 2 * bytes_of<T>(row_part + col_part);     // squares, fold
-    bytes += 2 * bytes_of<variance_state>(rows + cols);       // fold
-    bytes += bytes_of<T>(shape.E * shape.R + cols);           // values
-    bytes += tile_passes * bytes_of<T>(row_part + col_part);  // values, in every tile
-  } else {
-    bytes += (2 + (clipped ? 1 : 0)) * bytes_of<variance_state>(n);
+    bytes += 2 * bytes_of<T>(row_part + col_part);                         // squares, fold
+    bytes += 2 * bytes_of<variance_state>(rows + cols);                    // fold
+    bytes += bytes_of<T>(shape.E * shape.R + cols);                        // values
+    bytes += (need::measures ? 2 : 1) * bytes_of<T>(row_part + col_part);  // values, in every tile
   }
-  if (clipped) bytes += 2 * bytes_of<T>(shape.E * shape.matrix_tiles());
+  if (need::measures) bytes += 2 * bytes_of<T>(tiles);
+  if (need::scales) bytes += param + 2 * bytes_of<T>(tiles);
+  if constexpr (need::orthogonal) {
+    int64_t const products =
+        shape.E * product_elements<typename Parts::orthogonal>(shape.R, shape.C);
+    bytes += bytes_of<stage_element<Parts>>(2 * n + products);  // staged, applied
+  }
   return bytes;
 }
 

@@ -244,34 +244,35 @@ class collector {
 template <class Bound>
 TIEROPT_HOST errc check_tensor(Bound const& b, tensor_form& form) {
   using parts = typename Bound::parts;
-  constexpr bool factored = parts::variance::factored;
+  using need = needs<parts>;
+  constexpr bool factored = need::factored;
   checks::collector c;
   form.param = canonical(b.param);
   if (form.param.code != errc::ok) return form.param.code;
   geometry const shape = form.param.shape;
   form.is_vector = b.param.rank < 2;
-  if (factored && form.is_vector && cuda::std::is_same_v<typename parts::vector_variance, refuse>) {
-    return errc::rank;
-  }
+  constexpr bool refuses =
+      need::orthogonal ||
+      (factored && cuda::std::is_same_v<typename parts::vector_variance, refuse>);
+  if (refuses && form.is_vector) return errc::rank;
   c.matrix(b.param, shape, true);
   form.grad = form.param;  // an absent gradient that comes later is taken to be laid out alike
   if (b.grad) form.grad = c.matrix(b.grad, shape, false, true);
-  if constexpr (keeps_momentum<typename parts::momentum>) {
-    form.momentum = c.matrix(b.momentum, shape, true);
-  }
-  if (factored && !form.is_vector) {
-    c.dense(b.variance.row, shape.E, shape.R, true);
-    c.dense(b.variance.col, shape.E, shape.C, true);
-  } else if (factored) {
-    c.dense(b.variance.exact, 1, shape.C, true);
-  } else {
+  if constexpr (need::momentum) form.momentum = c.matrix(b.momentum, shape, true);
+  if constexpr (factored) {
+    if (form.is_vector) {
+      c.dense(b.variance.exact, 1, shape.C, true);
+    } else {
+      c.dense(b.variance.row, shape.E, shape.R, true);
+      c.dense(b.variance.col, shape.E, shape.C, true);
+    }
+  } else if constexpr (need::exact) {
     form.exact = c.matrix(b.variance.exact, shape, true);
   }
   bool const tensor_step = parts::step_scope == scope::tensor;
-  bool const tensor_clip = parts::clip::measures && parts::clip::spans == scope::tensor;
   c.dense(b.step, 1, tensor_step ? 1 : shape.E, true);
   if (b.active) {
-    c.require(!tensor_step && !tensor_clip, errc::active_scope);
+    c.require(!tensor_step && !need::spans_tensor, errc::active_scope);
     c.dense(b.active, 1, shape.E, false);
   }
   c.require(b.group >= 0, errc::hyper_group);

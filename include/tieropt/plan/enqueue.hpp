@@ -21,8 +21,8 @@ TIEROPT_HOST bool fits(double x) {
 
 /// Checks host hyperparameters against what a plan needs.
 /// @tparam Plan a plan @param[in] p the plan @param[in] hypers one per group
-/// @return ok, or hyper_groups, hyper_group, hyper_not_finite, hyper_beta, hyper_eps, hyper_clip
-/// with the group as status::tensor
+/// @return ok, or hyper_groups, hyper_group, hyper_not_finite, hyper_beta, hyper_eps, hyper_clip,
+/// hyper_adafactor with the group as status::tensor
 template <class Plan>
 TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hypers) {
   if (hypers.size() > static_cast<size_t>(max_groups)) return {errc::hyper_groups};
@@ -36,8 +36,8 @@ TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hyp
     auto const refuse_with = [&](errc code) {
       return status{code, 0, -1, static_cast<int64_t>(g)};
     };
-    for (double const x :
-         {h.lr, h.beta1, h.beta2, h.eps, h.clip, h.weight_decay, h.lr * h.weight_decay}) {
+    for (double const x : {h.lr, h.beta1, h.beta2, h.eps, h.clip, h.weight_decay,
+                           h.lr * h.weight_decay, h.beta2_decay, h.eps2}) {
       if (!fits<Plan>(x)) return refuse_with(errc::hyper_not_finite);
     }
     if (!(h.beta1 >= 0 && h.beta1 < 1 && h.beta2 >= 0 && h.beta2 < 1)) {
@@ -45,6 +45,7 @@ TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hyp
     }
     if (h.eps != default_eps && !(h.eps >= 0x1p-126)) return refuse_with(errc::hyper_eps);
     if (!(h.clip > 0)) return refuse_with(errc::hyper_clip);
+    if (!(h.beta2_decay > 0 && h.eps2 > 0)) return refuse_with(errc::hyper_adafactor);
   }
   return {};
 }
@@ -82,24 +83,76 @@ struct step_source {
   step_inputs const* resident_inputs = nullptr;  ///< read by the bodies instead
 };
 
-/// Launches one pass over a window of a range's blocks, where the tier needs the pass.
+/// Launches one pass over a group of a range's matrices, where the tier needs the pass.
 /// @tparam Pass a pass @tparam X an executor @tparam Parts see kernel/tensor.hpp
-/// @param[in] x the executor @param[in] table tensors of the range @param[in] window its blocks
-/// @return ok, too_large or device
+/// @param[in] x the executor @param[in] table tensors of the range @param[in] group its blocks
+/// @param[in] stage of an orthogonal tier @return ok, too_large or device
 template <template <class> class Pass, executor X, class Parts>
-TIEROPT_HOST status launch_pass(X const& x, tensor_table<Parts> const& table,
-                                block_window const& window) {
+TIEROPT_HOST status launch(X const& x, tensor_table<Parts> const& table, group_window const& group,
+                           stage_window<Parts> const& stage = {}) {
   if constexpr (Pass<Parts>::wanted) {
-    return x.launch(window.count, table_body<Pass<Parts>, Parts>{table, window.first});
+    using entry = tensor_entry<Parts>;
+    constexpr auto first = Pass<Parts>::first;
+    block_window const& window = first == &entry::first_tile   ? group.tiles
+                                 : first == &entry::first_fold ? group.folds
+                                                               : group.clips;
+    return x.launch(window.count, table_body<Pass<Parts>, Parts>{table, window.first, stage});
   } else {
     return {};
   }
 }
 
+/// Launches the passes of a cache-resident range group by group.
+/// @tparam X an executor @tparam Parts see kernel/tensor.hpp @tparam Bound a bound_tensor
+/// @param[in] x the executor @param[in] table tensors of the range
+/// @param[in] tensors the same, as bound @param[in] cache_bytes that a group should fit
+/// @return ok, too_large or device
+template <executor X, class Parts, class Bound>
+TIEROPT_HOST status launch_groups(X const& x, tensor_table<Parts> const& table,
+                                  cuda::std::span<Bound const> tensors, int64_t cache_bytes) {
+  return for_each_group(tensors, cache_bytes, [&](group_window const& group, int64_t) {
+    status s = launch<weigh_pass>(x, table, group);
+    if (s) s = launch<squares_pass>(x, table, group);
+    if (s) s = launch<fold_pass>(x, table, group);
+    if (s) s = launch<measure_pass>(x, table, group);
+    if (s) s = launch<find_factors_pass>(x, table, group);
+    if (s) s = launch<apply_pass>(x, table, group);
+    return s;
+  });
+}
+
+/// Launches the passes of an orthogonal range batch by batch: the update is measured, staged,
+/// multiplied and applied.
+/// @tparam X an executor that multiplies @tparam Parts see kernel/tensor.hpp
+/// @tparam Bound a bound_tensor @param[in] x the executor @param[in] table tensors of the range
+/// @param[in] tensors the same, as bound @param[in] limit of the scratch, in bytes
+/// @param[in,out] scratch that all ranges share @return ok, or what a launch or a product returned
+template <executor X, class Parts, class Bound>
+TIEROPT_HOST status launch_batches(X const& x, tensor_table<Parts> const& table,
+                                   cuda::std::span<Bound const> tensors, int64_t limit,
+                                   byte* scratch) {
+  using element = stage_element<Parts>;
+  static_assert(multiplying_executor<X, element>,
+                "[tieropt-executor-gemm] this policy multiplies matrices: enqueue it with "
+                "with_gemm(executor, gemm), where gemm takes a matrix_product of newton_schulz's "
+                "element type and returns a status; see tieropt/executor/gemm.hpp");
+  return for_each_batch(tensors, limit, [&](matrix_batch const& batch) -> status {
+    group_window const& group = batch.window;
+    batch_scratch<element> buffers{scratch, batch};
+    status s = launch<measure_pass>(x, table, group);
+    if (s) s = launch<find_factors_pass>(x, table, group);
+    if (s) s = launch<stage_pass>(x, table, group, {buffers.x, batch.first_matrix});
+    if (s) s = orthogonalize<typename Parts::orthogonal>(x, batch, buffers);
+    if (s) s = launch<apply_pass>(x, table, group, {buffers.x, batch.first_matrix});
+    return s;
+  });
+}
+
 /// Launches one step of a plan whose inputs were checked; see enqueue.
 ///
-/// begin_step, then squares, fold, measure, find_clip, apply as far as a tier needs them, then
-/// commit_steps. Streaming ranges go pass by pass together, cache-resident ones group by group.
+/// begin_step, then weigh, squares, fold, measure, find_factors, apply as far as a tier needs them,
+/// then commit_steps. Streaming ranges go pass by pass together, cache-resident ones group by
+/// group, orthogonal ones batch by batch.
 /// @tparam X an executor @tparam Plan a plan @param[in] x the executor @param[in] p the plan
 /// @param[in,out] workspace a prepared one @param[in] source hyperparameters and inputs
 /// @return ok, too_large or device
@@ -114,10 +167,12 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
       return f(workspace_of<i>(p, workspace).table(size.tensors), size, p.template tensors<i>());
     });
   };
-  // Calls f(table, size) for every streaming range.
+  // Calls f(table, group) for every streaming range: all of it is one group.
   auto const together = [&](auto const& f) {
-    return each([&](auto const& table, range_size const& size, auto const&) -> status {
-      return size.groups == 0 ? f(table, size) : status{};
+    return each([&]<class Parts>(tensor_table<Parts> const& table, range_size const& size,
+                                 auto const&) -> status {
+      if (needs<Parts>::orthogonal || size.groups != 0) return {};
+      return f(table, group_window{{0, size.tiles}, {0, size.folds}, {0, size.clips}});
     });
   };
 
@@ -128,37 +183,24 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
     for (size_t g = 0; g < source.hypers.size(); ++g) body.hypers[g] = source.hypers[g];
     return x.launch(ceil_div(size.matrices, matrices_per_block), body);
   });
+  if (s) s = together([&](auto const& t, auto const& g) { return launch<weigh_pass>(x, t, g); });
+  if (s) s = together([&](auto const& t, auto const& g) { return launch<squares_pass>(x, t, g); });
+  if (s) s = together([&](auto const& t, auto const& g) { return launch<fold_pass>(x, t, g); });
+  if (s) s = together([&](auto const& t, auto const& g) { return launch<measure_pass>(x, t, g); });
   if (s)
-    s = together([&](auto const& table, range_size const& size) {
-      return launch_pass<squares_pass>(x, table, {0, size.tiles});
-    });
+    s = together([&](auto const& t, auto const& g) { return launch<find_factors_pass>(x, t, g); });
+  if (s) s = together([&](auto const& t, auto const& g) { return launch<apply_pass>(x, t, g); });
   if (s)
-    s = together([&](auto const& table, range_size const& size) {
-      return launch_pass<fold_pass>(x, table, {0, size.folds});
-    });
-  if (s)
-    s = together([&](auto const& table, range_size const& size) {
-      return launch_pass<measure_pass>(x, table, {0, size.tiles});
-    });
-  if (s)
-    s = together([&](auto const& table, range_size const& size) {
-      return launch_pass<find_clip_pass>(x, table, {0, size.clips});
-    });
-  if (s)
-    s = together([&](auto const& table, range_size const& size) {
-      return launch_pass<apply_pass>(x, table, {0, size.tiles});
-    });
-  if (s)
-    s = each([&](auto const& table, range_size const& size, auto const& tensors) -> status {
-      if (size.groups == 0) return {};
-      return for_each_group(tensors, p.cache_bytes(), [&](group_window const& group, int64_t) {
-        status t = launch_pass<squares_pass>(x, table, group.tiles);
-        if (t) t = launch_pass<fold_pass>(x, table, group.folds);
-        if (t) t = launch_pass<measure_pass>(x, table, group.tiles);
-        if (t) t = launch_pass<find_clip_pass>(x, table, group.clips);
-        if (t) t = launch_pass<apply_pass>(x, table, group.tiles);
-        return t;
-      });
+    s = each([&]<class Parts>(tensor_table<Parts> const& table, range_size const& size,
+                              auto const& tensors) -> status {
+      if constexpr (needs<Parts>::orthogonal) {
+        return launch_batches(x, table, tensors, p.how().workspace_limit,
+                              workspace.data() + p.scratch_offset());
+      } else if (size.groups != 0) {
+        return launch_groups(x, table, tensors, p.how().cache_bytes);
+      } else {
+        return {};
+      }
     });
   if (!s) return s;
   return each(
@@ -175,9 +217,10 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
 /// A matrix rests (state, step and weight untouched) when its gradient is absent, its active entry
 /// is 0, found_inf is set, or a resident number is not finite.
 ///
-/// The order, whatever the tier: the gradient is unscaled and clipped by the global factor, the
-/// moments take it in, the update is formed and clipped by its RMS, the weight decays, the learning
-/// rate times the update is subtracted, and the result is rounded once.
+/// The order, whatever the tier: the gradient is unscaled and clipped by the global factor, negated
+/// where the tier maximises, and gets its L2 term; the moments take it in; the update is formed,
+/// transformed, clipped (and orthogonalised); the weight decays; the learning rate times the
+/// update, or the momentum of that, is subtracted; and the result is rounded once.
 /// @tparam X an executor @tparam Plan a plan
 /// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
 /// @param[in] hypers one per group, at most 32

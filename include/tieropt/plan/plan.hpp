@@ -7,6 +7,7 @@
 #include <tieropt/kernel/fold.hpp>
 #include <tieropt/kernel/measure.hpp>
 #include <tieropt/plan/accounting.hpp>
+#include <tieropt/plan/batches.hpp>
 #include <tieropt/plan/checks.hpp>
 #include <tieropt/plan/schedule.hpp>
 #include <tieropt/policy/tier_policy.hpp>
@@ -29,11 +30,12 @@ struct range_size {
   int64_t matrices = 0;    ///< of the tensors that are not empty
   int64_t tiles = 0;       ///< blocks of a tile pass
   int64_t folds = 0;       ///< blocks of the fold
-  int64_t clips = 0;       ///< blocks of find_clip
+  int64_t clips = 0;       ///< blocks of find_factors
   int64_t elements = 0;    ///< compute-type elements of partial results
   int64_t traffic = 0;     ///< bytes moved by a streaming step
   int64_t largest = 0;     ///< blocks of the largest launch of a pass
   int64_t groups = 0;      ///< of matrices that take their passes together; 0 = streaming
+  batch_cost products;     ///< of an orthogonal tier
   int max_group = -1;      ///< largest group of hyperparameters
   state_size state;        ///< bytes of state
 };
@@ -43,14 +45,16 @@ TIEROPT_HOST constexpr size_t padded_bytes(size_t bytes) { return (bytes + 255) 
 
 /// Where the partial results of one tensor lie, in elements from the start of its range's.
 struct work_layout {
-  int64_t col_value = 0;  ///< (E, padded C); on 16 bytes
-  int64_t col_part = 0;   ///< (E, row tiles, padded C); on 16 bytes
-  int64_t row_value = 0;  ///< (E, R)
-  int64_t row_part = 0;   ///< (E, segments, R)
-  int64_t norm_part = 0;  ///< (E, row tiles, segments)
-  int64_t rms = 0;        ///< (E) or (1)
-  int64_t factor = 0;     ///< (E) or (1)
-  int64_t total = 0;      ///< elements, a multiple of 64
+  int64_t col_value = 0;   ///< (E, padded C); on 16 bytes
+  int64_t col_part = 0;    ///< (E, row tiles, padded C); on 16 bytes
+  int64_t row_value = 0;   ///< (E, R)
+  int64_t row_part = 0;    ///< (E, segments, R)
+  int64_t norm_part = 0;   ///< (E, row tiles, segments)
+  int64_t param_part = 0;  ///< (E, row tiles, segments)
+  int64_t rms = 0;         ///< (E) or (1)
+  int64_t factor = 0;      ///< (E) or (1)
+  int64_t param_rms = 0;   ///< (E) or (1)
+  int64_t total = 0;       ///< elements, a multiple of 64
 };
 
 /// Lays out the partial results of one tensor. @tparam Parts see kernel/tensor.hpp
@@ -63,17 +67,22 @@ TIEROPT_HOST constexpr work_layout lay_out(geometry const& shape) {
     offset = n;
     n += count;
   };
-  if (Parts::variance::factored) {
+  if (needs<Parts>::factored) {
     take(at.col_value, shape.E * padded_columns(shape.C));
     take(at.col_part, shape.E * shape.row_tiles() * padded_columns(shape.C));
     take(at.row_value, shape.E * shape.R);
     take(at.row_part, shape.E * shape.segments() * shape.R);
   }
-  if (Parts::clip::measures) {
-    int64_t const clips = find_clip_pass<Parts>::blocks(shape);
-    take(at.norm_part, shape.E * shape.matrix_tiles());
-    take(at.rms, clips);
-    take(at.factor, clips);
+  int64_t const tiles = shape.E * shape.matrix_tiles();
+  int64_t const measured = find_factors_pass<Parts>::blocks(shape);
+  if (needs<Parts>::measures) {
+    take(at.norm_part, tiles);
+    take(at.rms, measured);
+    take(at.factor, measured);
+  }
+  if (needs<Parts>::scales) {
+    take(at.param_part, tiles);
+    take(at.param_rms, measured);
   }
   at.total = ceil_div(n, 64) * 64;
   return at;
@@ -94,8 +103,8 @@ TIEROPT_HOST constexpr errc count_tensor(range_size& size, tensor_form const& fo
   size.parameters += shape.size();
   size.matrices += shape.E;
   size.tiles += shape.E * shape.matrix_tiles();
-  if (Parts::variance::factored) size.folds += fold_pass<Parts>::blocks(shape);
-  if (Parts::clip::measures) size.clips += find_clip_pass<Parts>::blocks(shape);
+  if (needs<Parts>::factored) size.folds += fold_pass<Parts>::blocks(shape);
+  if (find_factors_pass<Parts>::wanted) size.clips += find_factors_pass<Parts>::blocks(shape);
   size.elements += lay_out<Parts>(shape).total;
   size.traffic += traffic_bytes<Parts>(shape, form.is_vector);
   return errc::ok;
@@ -117,10 +126,10 @@ class plan {
   using bound_type = cuda::std::tuple_element_t<I, cuda::std::tuple<Bound...>>;
 
   /// @param[in] ranges of bound tensors @param[in] sizes of the ranges
-  /// @param[in] cache_bytes that groups were formed for
+  /// @param[in] how groups and batches were formed
   TIEROPT_HOST constexpr plan(cuda::std::tuple<cuda::std::span<Bound const>...> const& ranges,
-                              range_size const (&sizes)[n_ranges], int64_t cache_bytes)
-      : ranges_{ranges}, cache_bytes_{cache_bytes} {
+                              range_size const (&sizes)[n_ranges], schedule const& how)
+      : ranges_{ranges}, how_{how} {
     for (int i = 0; i < n_ranges; ++i) sizes_[i] = sizes[i];
   }
 
@@ -134,7 +143,14 @@ class plan {
 
   /// Bytes of scratch memory that prepare and enqueue need, next to the caller's buffers.
   /// @return bytes; the memory must start on a multiple of 16
-  TIEROPT_HOST constexpr size_t workspace_bytes() const { return workspace_offset<n_ranges>(); }
+  TIEROPT_HOST constexpr size_t workspace_bytes() const {
+    size_t scratch = 0;
+    for (auto const& size : sizes_) {
+      auto const bytes = static_cast<size_t>(size.products.scratch);
+      scratch = bytes > scratch ? bytes : scratch;
+    }
+    return scratch_offset() + scratch;
+  }
 
   /// Bytes of state of all bound tensors, step counters left out.
   /// @return bytes by kind
@@ -152,8 +168,9 @@ class plan {
     return sum;
   }
 
-  /// Launches of a step. A streaming range has at most 7, whatever its tensors; a cache-resident
-  /// one 2, and at most 5 per group of matrices.
+  /// Launches of a step, matrix products left out. A streaming range has at most 8, whatever its
+  /// tensors; a cache-resident one 2, and at most 6 per group of matrices; an orthogonal one 2, and
+  /// 4 per batch of equal matrices.
   /// @return the sum over all ranges
   TIEROPT_HOST constexpr int64_t launches() const {
     int64_t n = 0;
@@ -162,8 +179,19 @@ class plan {
     return n;
   }
 
-  /// The cache that groups of matrices fit. @return bytes, 0 for a streaming plan
-  TIEROPT_HOST constexpr int64_t cache_bytes() const { return cache_bytes_; }
+  /// Calls of the gemm in a step, each for a batch of equal matrices. @return the sum over all
+  /// ranges
+  TIEROPT_HOST constexpr int64_t products() const {
+    int64_t n = 0;
+    for (auto const& size : sizes_) n += size.products.products;
+    return n;
+  }
+
+  /// How groups and batches were formed. @return the schedule of make_plan
+  TIEROPT_HOST constexpr schedule const& how() const { return how_; }
+
+  /// Where the scratch for matrix products starts, which all ranges share. @return bytes
+  TIEROPT_HOST constexpr size_t scratch_offset() const { return workspace_offset<n_ranges>(); }
 
   /// Where the workspace of a range starts. @tparam I which range @return bytes
   template <size_t I>
@@ -178,7 +206,8 @@ class plan {
   template <class Parts>
   TIEROPT_HOST static constexpr int64_t launches_of(range_size const& size) {
     if (size.matrices == 0) return 0;
-    return 2 + passes_of<Parts>() * (size.groups == 0 ? 1 : size.groups);
+    int64_t const groups = size.products.batches + size.groups;
+    return 2 + passes_of<Parts>() * (groups == 0 ? 1 : groups);
   }
   template <class B>
   TIEROPT_HOST static constexpr size_t range_bytes(range_size const& size) {
@@ -192,7 +221,7 @@ class plan {
 
   cuda::std::tuple<cuda::std::span<Bound const>...> ranges_;
   range_size sizes_[n_ranges];
-  int64_t cache_bytes_;
+  schedule how_;
 };
 
 /// The plan of some containers. @tparam Policy a tier_policy @tparam Ranges containers
@@ -202,10 +231,12 @@ using plan_of = plan<Policy, cuda::std::remove_const_t<typename Ranges::value_ty
 /// Checks ranges of bound tensors and adds them up. Nothing is read, written or allocated.
 /// @tparam Policy a tier_policy
 /// @tparam Ranges contiguous containers of bound_tensor, as lvalues that outlive the plan
-/// @param[in] how the order of the launches; automatic chooses for each range
+/// @param[in] how the order of the launches, automatic chooses for each range; and the scratch that
+/// matrix products may take
 /// @param[in] ranges one container per population and pair of element types
 /// @return the plan, or a status with range and tensor: null_buffer, misaligned_buffer, rank,
-/// shape, layout, overlapping_strides, aliasing, active_scope, hyper_group, too_large
+/// shape, layout, overlapping_strides, aliasing, active_scope, hyper_group, too_large,
+/// workspace_limit
 template <class Policy, class... Ranges>
 [[nodiscard]] TIEROPT_HOST auto make_plan(schedule how, Ranges&... ranges)
     -> cuda::std::expected<plan_of<Policy, Ranges...>, status> {
@@ -235,13 +266,21 @@ template <class Policy, class... Ranges>
       if (code != errc::ok) result = status{code, 0, range, i};
       ++i;
     }
-    size.largest = group_window{{0, size.tiles}, {0, size.folds}, {0, size.clips}}.largest();
-    if (how.order != schedule::kind::streaming) {
-      schedule_cost const cost = cost_of(tensors, how.cache_bytes);
-      if (how.order == schedule::kind::cache_resident || cost.pays(passes_of<parts>())) {
-        size.groups = cost.groups;
-        size.largest = cost.largest;
-        size.traffic -= cost.saved;
+    if constexpr (needs<parts>::orthogonal) {
+      size.products = batch_cost_of(tensors, how.workspace_limit);
+      size.largest = size.products.largest;
+      if (result && size.products.scratch > how.workspace_limit) {
+        result = {errc::workspace_limit, 0, range};
+      }
+    } else {
+      size.largest = group_window{{0, size.tiles}, {0, size.folds}, {0, size.clips}}.largest();
+      if (how.order != schedule::kind::streaming) {
+        schedule_cost const cost = cost_of(tensors, how.cache_bytes);
+        if (how.order == schedule::kind::cache_resident || cost.pays(passes_of<parts>())) {
+          size.groups = cost.groups;
+          size.largest = cost.largest;
+          size.traffic -= cost.saved;
+        }
       }
     }
     ++range;
@@ -252,7 +291,7 @@ template <class Policy, class... Ranges>
       cuda::std::tuple{
           cuda::std::span<cuda::std::remove_const_t<typename Ranges::value_type> const>(
               ranges.data(), ranges.size())...},
-      sizes, how.cache_bytes};
+      sizes, how};
 }
 
 /// A streaming plan; see the overload with a schedule.

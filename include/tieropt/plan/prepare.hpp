@@ -75,7 +75,7 @@ template <class Bound>
 TIEROPT_HOST auto make_entry(Bound const& b, tensor_form const& form,
                              typename Bound::parts::compute* elements) {
   using parts = typename Bound::parts;
-  constexpr bool factored = parts::variance::factored;
+  using need = needs<parts>;
   tensor_entry<parts> entry{};
   auto const bind = [](auto& to, auto* data, canonical_form const& f) {
     to = {data, f.matrix, f.row, f.col};
@@ -94,18 +94,16 @@ TIEROPT_HOST auto make_entry(Bound const& b, tensor_form const& form,
   suits(b.param.data, form.param);
   suits(static_cast<typename Bound::grad_type const*>(nullptr),
         form.grad);  // its address can change
-  if constexpr (keeps_momentum<typename parts::momentum>) {
+  if constexpr (need::momentum) {
     bind(entry.momentum, b.momentum.data, form.momentum);
     suits(b.momentum.data, form.momentum);
   }
-  if constexpr (!factored) {
+  if constexpr (need::exact) {
     bind(entry.exact, b.variance.exact.data, form.exact);
     suits(b.variance.exact.data, form.exact);
-  } else if (form.is_vector) {
-    entry.col = b.variance.exact.data;
-  } else {
-    entry.row = b.variance.row.data;
-    entry.col = b.variance.col.data;
+  } else if constexpr (need::factored) {
+    entry.row = form.is_vector ? nullptr : b.variance.row.data;
+    entry.col = form.is_vector ? b.variance.exact.data : b.variance.col.data;
   }
   entry.shape = form.param.shape;
   entry.step = b.step.data;
@@ -116,8 +114,8 @@ TIEROPT_HOST auto make_entry(Bound const& b, tensor_form const& form,
   entry.is_vector = form.is_vector;
   work_layout const at = lay_out<parts>(entry.shape);
   entry.work = {elements + at.row_part,  elements + at.col_part,  elements + at.row_value,
-                elements + at.col_value, elements + at.norm_part, elements + at.rms,
-                elements + at.factor};
+                elements + at.col_value, elements + at.norm_part, elements + at.param_part,
+                elements + at.rms,       elements + at.factor,    elements + at.param_rms};
   return entry;
 }
 
@@ -203,18 +201,14 @@ TIEROPT_HOST status rebind_grads(X const& x, plan<Policy, Bound...> const& p,
   });
 }
 
-/// The RMS of the update before the clip, as the last step measured it.
-/// @tparam I which range, of a clipped tier @tparam Plan a plan
-/// @param[in] p the plan @param[in] workspace a prepared one @param[in] tensor of the range
-/// @return its (E) or, for a tensor-wide clip, (1) values, where the executor's bodies wrote them;
-/// values of matrices that rested are stale
-template <size_t I, class Plan>
-TIEROPT_HOST auto update_rms(Plan const& p, cuda::std::span<byte> workspace,
-                             cuda::std::integral_constant<size_t, I>, int64_t tensor) {
-  using bound = typename Plan::template bound_type<I>;
-  using parts = typename bound::parts;
-  static_assert(parts::clip::measures,
-                "[tieropt-plan-rms] only a tier with rms_clip measures the RMS of its update");
+/// Calls f(elements, layout) for the partial results of one tensor.
+/// @tparam I which range @tparam Plan a plan @tparam F callable @param[in] p the plan
+/// @param[in] workspace a prepared one @param[in] tensor of the range @param[in] f called once
+/// @return what f returns
+template <size_t I, class Plan, class F>
+TIEROPT_HOST auto with_work(Plan const& p, cuda::std::span<byte> workspace, int64_t tensor,
+                            F const& f) {
+  using parts = typename Plan::template bound_type<I>::parts;
   range_size at;
   auto const tensors = p.template tensors<I>();
   for (int64_t i = 0; i < tensor; ++i) {
@@ -225,7 +219,38 @@ TIEROPT_HOST auto update_rms(Plan const& p, cuda::std::span<byte> workspace,
   auto const shape = canonical(tensors[static_cast<size_t>(tensor)].param).shape;
   typename parts::compute const* const elements =
       workspace_of<I>(p, workspace).elements + at.elements;
-  return elements + lay_out<parts>(shape).rms;
+  return f(elements, lay_out<parts>(shape));
+}
+
+/// The level of the update before the clip, as the last step measured it: its RMS for rms_clip, its
+/// norm for unit_norm, the share that is not 0 for cautious_scale.
+/// @tparam I which range, of a clipped tier @tparam Plan a plan
+/// @param[in] p the plan @param[in] workspace a prepared one @param[in] tensor of the range
+/// @return its (E) or, for a tensor-wide clip, (1) values, where the executor's bodies wrote them;
+/// values of matrices that rested are stale
+template <size_t I, class Plan>
+TIEROPT_HOST auto update_rms(Plan const& p, cuda::std::span<byte> workspace,
+                             cuda::std::integral_constant<size_t, I>, int64_t tensor) {
+  static_assert(needs<typename Plan::template bound_type<I>::parts>::measures,
+                "[tieropt-plan-rms] only a tier with a clip measures its update");
+  return with_work<I>(p, workspace, tensor, [](auto const* elements, work_layout const& at) {
+    return elements + at.rms;
+  });
+}
+
+/// The RMS of the parameter before the last step, which scaled its learning rate.
+/// @tparam I which range, of a scaled tier @tparam Plan a plan
+/// @param[in] p the plan @param[in] workspace a prepared one @param[in] tensor of the range
+/// @return its (E) or, for a tensor-wide scale, (1) values, where the executor's bodies wrote them;
+/// values of matrices that rested are stale
+template <size_t I, class Plan>
+TIEROPT_HOST auto param_rms(Plan const& p, cuda::std::span<byte> workspace,
+                            cuda::std::integral_constant<size_t, I>, int64_t tensor) {
+  static_assert(needs<typename Plan::template bound_type<I>::parts>::scales,
+                "[tieropt-plan-param-rms] only a tier with param_rms_scale measures its parameter");
+  return with_work<I>(p, workspace, tensor, [](auto const* elements, work_layout const& at) {
+    return elements + at.param_rms;
+  });
 }
 
 }  // namespace v0_1

@@ -25,6 +25,14 @@ struct schedule {
   };
   kind order = kind::streaming;  ///< what the planner does
   int64_t cache_bytes = 0;       ///< of the cache that a group should stay in
+  /// Scratch for matrix products, in bytes: more matrices than fit are multiplied batch by batch.
+  int64_t workspace_limit = int64_t{2} << 30;
+
+  /// The same with another limit. @param[in] bytes of scratch for matrix products
+  /// @return the schedule
+  TIEROPT_HOST constexpr schedule with_workspace_limit(int64_t bytes) const {
+    return {order, cache_bytes, bytes};
+  }
 };
 
 /// A pass goes over all tensors before the next one. @return the default schedule
@@ -56,9 +64,9 @@ struct block_window {
 
 /// The blocks of one group of matrices, by the kind of pass.
 struct group_window {
-  block_window tiles;  ///< squares, measure, apply
+  block_window tiles;  ///< passes over tiles
   block_window folds;  ///< fold
-  block_window clips;  ///< find_clip
+  block_window clips;  ///< find_factors
 
   /// Blocks of its largest launch. @return blocks
   TIEROPT_HOST constexpr int64_t largest() const {
@@ -67,10 +75,13 @@ struct group_window {
   }
 };
 
-/// Launches of one group. @tparam Parts see kernel/tensor.hpp @return passes that the tier needs
+/// Launches of one group. @tparam Parts see kernel/tensor.hpp @return passes that the tier needs,
+/// matrix products left out
 template <class Parts>
 TIEROPT_HOST constexpr int passes_of() {
-  return 1 + (Parts::variance::factored ? 2 : 0) + (Parts::clip::measures ? 2 : 0);
+  using need = needs<Parts>;
+  return 1 + (need::factored ? 2 : 0) + (need::measures ? 1 : 0) + (need::scales ? 1 : 0) +
+         (need::measures || need::scales ? 1 : 0) + (need::orthogonal ? 1 : 0);
 }
 
 /// Bytes of an element that the passes of a group read more than once, or write in between.
@@ -78,9 +89,8 @@ TIEROPT_HOST constexpr int passes_of() {
 template <class Parts>
 TIEROPT_HOST constexpr int64_t group_bytes_per_element() {
   int64_t bytes = sizeof(typename Parts::grad) + sizeof(typename Parts::param);
-  if (keeps_momentum<typename Parts::momentum>)
-    bytes += sizeof(typename Parts::momentum::state_type);
-  if (!Parts::variance::factored) bytes += sizeof(typename Parts::variance::state_type);
+  if (needs<Parts>::momentum) bytes += sizeof(typename Parts::momentum::state_type);
+  if (needs<Parts>::exact) bytes += sizeof(typename Parts::variance::state_type);
   return bytes;
 }
 
@@ -88,11 +98,12 @@ TIEROPT_HOST constexpr int64_t group_bytes_per_element() {
 /// @tparam Parts see kernel/tensor.hpp @return bytes per parameter
 template <class Parts>
 TIEROPT_HOST constexpr int64_t reread_bytes_per_element() {
-  constexpr bool clipped = Parts::clip::measures, keeps = keeps_momentum<typename Parts::momentum>;
-  int64_t bytes = Parts::variance::factored ? sizeof(typename Parts::grad) : 0;
-  if (clipped && keeps) bytes += sizeof(typename Parts::momentum::state_type);
-  if (clipped && !keeps) bytes += sizeof(typename Parts::grad);
-  if (clipped && !Parts::variance::factored) bytes += sizeof(typename Parts::variance::state_type);
+  using need = needs<Parts>;
+  constexpr int param_passes = (need::scales ? 1 : 0) + (need::l2 ? need::grad_reads - 1 : 0);
+  int64_t bytes = (need::grad_reads - 1) * static_cast<int64_t>(sizeof(typename Parts::grad)) +
+                  param_passes * static_cast<int64_t>(sizeof(typename Parts::param));
+  if (need::measures && need::of_gradient) bytes += sizeof(typename Parts::momentum::state_type);
+  if (need::measures && need::exact) bytes += sizeof(typename Parts::variance::state_type);
   return bytes;
 }
 
@@ -105,7 +116,7 @@ template <class Bound, class F>
 TIEROPT_HOST constexpr status for_each_group(cuda::std::span<Bound const> tensors,
                                              int64_t cache_bytes, F const& f) {
   using parts = typename Bound::parts;
-  constexpr bool whole = parts::clip::measures && parts::clip::spans == scope::tensor;
+  constexpr bool whole = needs<parts>::spans_tensor;
   group_window group;
   int64_t held = 0;
   auto const close = [&]() -> status {
@@ -126,8 +137,8 @@ TIEROPT_HOST constexpr status for_each_group(cuda::std::span<Bound const> tensor
       }
       held += bytes;
       group.tiles.count += matrices * shape.matrix_tiles();
-      if (parts::variance::factored) group.folds.count += matrices * (1 + shape.segments());
-      if (parts::clip::measures) group.clips.count += 1;
+      if (needs<parts>::factored) group.folds.count += matrices * (1 + shape.segments());
+      if (find_factors_pass<parts>::wanted) group.clips.count += 1;
     }
   }
   return close();

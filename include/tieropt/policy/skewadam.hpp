@@ -10,7 +10,8 @@
 /// | router | none | exact |
 #pragma once
 
-#include <tieropt/policy/tier_policy.hpp>
+#include <tieropt/policy/adamw.hpp>
+#include <tieropt/policy/lion.hpp>
 
 namespace tieropt {
 inline namespace v0_1 {
@@ -46,6 +47,17 @@ using backbone = backbone_as<>;                         ///< fp32 states
 using experts = experts_as<>;                           ///< fp32 states
 using router = router_as<>;                             ///< fp32 states
 using policy = tier_policy<backbone, experts, router>;  ///< the three of them
+
+/// @name Populations and policies of the paper's ablation
+/// Momentum for the experts too; a factored router; momentum and factored moments everywhere.
+/// @{
+struct momentum_experts : backbone {};  ///< momentum and factored moments
+struct momentum_router : backbone {};   ///< momentum and factored moments
+struct factored_router : experts {};    ///< factored moments
+using expert_momentum_policy = tier_policy<backbone, momentum_experts, router>;   ///< one of three
+using factored_router_policy = tier_policy<backbone, experts, factored_router>;   ///< one of three
+using uniform_policy = tier_policy<backbone, momentum_experts, momentum_router>;  ///< one of three
+/// @}
 
 }  // namespace corrected
 
@@ -85,7 +97,38 @@ using experts = experts_as<>;                           ///< fp32 states
 using router = router_as<>;                             ///< fp32 states
 using policy = tier_policy<backbone, experts, router>;  ///< the three of them
 
+/// @name Populations and policies of the paper's ablation
+/// Momentum for the experts too; a factored router; momentum and factored moments everywhere.
+/// @{
+struct momentum_experts : backbone {};  ///< momentum and factored moments
+struct momentum_router : backbone {};   ///< momentum and factored moments
+struct factored_router : experts {};    ///< factored moments
+using expert_momentum_policy = tier_policy<backbone, momentum_experts, router>;   ///< one of three
+using factored_router_policy = tier_policy<backbone, experts, factored_router>;   ///< one of three
+using uniform_policy = tier_policy<backbone, momentum_experts, momentum_router>;  ///< one of three
+/// @}
+
 }  // namespace published
+
+/// What the paper's trainer compares with: for bf16 parameters, whose decay it rounds first. Its
+/// dither is not offered: rounding is exact stochastic.
+namespace trainer {
+
+/// Its AdamW. @tparam State of states, and compute
+template <class State = float>
+struct adamw_as : adamw::tensor_as<State> {
+  using decay = rounded_decay;  ///< p (1 - lr wd), rounded to the type of p
+};
+/// Its Lion. @tparam State of states, and compute
+template <class State = float>
+struct lion_as : lion::tensor_as<State> {
+  using decay = rounded_decay;  ///< p (1 - lr wd), rounded to the type of p
+};
+
+using adamw = adamw_as<>;  ///< fp32 states
+using lion = lion_as<>;    ///< fp32 momentum
+
+}  // namespace trainer
 }  // namespace skewadam
 }  // namespace v0_1
 }  // namespace tieropt

@@ -7,6 +7,10 @@
 #include <tieropt/block/thread_block.hpp>
 #include <tieropt/functor/eps.hpp>
 #include <tieropt/functor/momentum.hpp>
+#include <tieropt/functor/needs.hpp>
+#include <tieropt/functor/orthogonal.hpp>
+#include <tieropt/functor/rates.hpp>
+#include <tieropt/functor/transform.hpp>
 #include <tieropt/functor/update.hpp>
 #include <tieropt/functor/variance.hpp>
 #include <tieropt/precision/storage.hpp>
@@ -22,13 +26,21 @@ inline namespace v0_1 {
 /// RMS clip per matrix, decay inside the one expression before one exact stochastic rounding.
 struct tier {
   using momentum = no_momentum;                   ///< the update's numerator
+  using momentum_input = of_gradient;             ///< what the momentum takes in
   using variance = exact_variance<float>;         ///< the second moment
   using vector_variance = exact_variance<float>;  ///< of a factored tier's tensors below rank 2
   using eps = inside_eps;                         ///< where eps goes
+  using bias_correction = correct_both;           ///< of the moments
+  using betas = constant_betas;                   ///< their schedule
+  using transform = no_transform;                 ///< of the update, element by element
+  using orthogonal = not_orthogonal;              ///< of the update, as a matrix
   using clip = rms_clip<scope::matrix>;           ///< of the update
+  using rate = given_rate;                        ///< where the learning rate comes from
+  using scale = no_scale;                         ///< of the learning rate
   using decay = fused_decay;                      ///< of the parameter
   using rounding = stochastic_rounding;           ///< of 16-bit parameters
   using compute = float;                          ///< computed in this, or wider if an operand is
+  static constexpr bool maximize = false;         ///< true: steps go up the gradient
   static constexpr scope step_scope = scope::matrix;  ///< tensor: one step entry for E matrices
   static constexpr tuning tune{};                     ///< mapping to hardware
 };
@@ -62,25 +74,37 @@ struct check_tier {
       eps_policy<typename Tier::eps>,
       "[tieropt-tier-eps] eps must say where it goes: inside_eps, added_eps, floored_eps, "
       "or a part with the same members; see tieropt/functor/eps.hpp");
-  static_assert(clip_policy<typename Tier::clip>,
-                "[tieropt-tier-clip] clip must be no_clip or rms_clip<scope>; see "
-                "tieropt/functor/update.hpp");
-  /// Whether the update can be formed again after it was measured.
-  static constexpr bool recalls = [] {
-    if constexpr (momentum_policy<typename Tier::momentum> && clip_policy<typename Tier::clip>) {
-      return !Tier::clip::measures || recallable_momentum<typename Tier::momentum>;
-    } else {
-      return true;  // another sentence says what is wrong
-    }
-  }();
   static_assert(
-      recalls,
-      "[tieropt-tier-recall] a clipped tier reads the stored momentum back: the momentum "
-      "needs 'template <class T> T recall(T state, step_scalars<T> const&) const', or the "
-      "tier no_clip; see tieropt/functor/momentum.hpp");
-  static_assert(decay_policy<typename Tier::decay>,
-                "[tieropt-tier-decay] decay must be fused_decay or rounded_decay; see "
+      momentum_input_policy<typename Tier::momentum_input>,
+      "[tieropt-tier-momentum-input] momentum_input must be of_gradient or of_update; see "
+      "tieropt/functor/momentum.hpp");
+  static_assert(bias_correction_policy<typename Tier::bias_correction>,
+                "[tieropt-tier-bias-correction] bias_correction must be correct_both, "
+                "correct_second or correct_none; see tieropt/functor/rates.hpp");
+  static_assert(betas_policy<typename Tier::betas>,
+                "[tieropt-tier-betas] betas must be constant_betas, rising_beta2, or a part that "
+                "derives from constant_betas; see tieropt/functor/rates.hpp");
+  static_assert(rate_policy<typename Tier::rate>,
+                "[tieropt-tier-rate] rate must be given_rate, relative_rate, relative_rate_warmup, "
+                "or a part with static lr(hyper, k); see tieropt/functor/rates.hpp");
+  static_assert(transform_policy<typename Tier::transform>,
+                "[tieropt-tier-transform] transform must be no_transform, sign_update, "
+                "cautious_update, or an empty type with homogeneous, reads_grad and static "
+                "apply(update, grad); see tieropt/functor/transform.hpp");
+  static_assert(orthogonal_policy<typename Tier::orthogonal>,
+                "[tieropt-tier-orthogonal] orthogonal must be not_orthogonal or newton_schulz; see "
+                "tieropt/functor/orthogonal.hpp");
+  static_assert(clip_policy<typename Tier::clip>,
+                "[tieropt-tier-clip] clip must be no_clip, rms_clip, unit_norm, cautious_scale, or "
+                "a part with measures, spans, take, take_row, level and factor; see "
                 "tieropt/functor/update.hpp");
+  static_assert(measuring_policy<typename Tier::scale>,
+                "[tieropt-tier-scale] scale must be no_scale or param_rms_scale; see "
+                "tieropt/functor/update.hpp");
+  static_assert(
+      decay_policy<typename Tier::decay>,
+      "[tieropt-tier-decay] decay must be fused_decay, rounded_decay, l2_decay or no_decay; see "
+      "tieropt/functor/update.hpp");
   static_assert(
       requires {
         { Tier::rounding::stochastic } -> cuda::std::convertible_to<bool>;
@@ -101,10 +125,29 @@ struct check_tier {
                 "or 8, tune.per_lane too or 0; see "
                 "tieropt/block/thread_block.hpp");
 
+  /// Whether every part is one: only then do the sentences on combinations speak.
+  static constexpr bool parts_are_known =
+      momentum_policy<typename Tier::momentum> &&
+      momentum_input_policy<typename Tier::momentum_input> &&
+      variance_policy<typename Tier::variance> && transform_policy<typename Tier::transform> &&
+      orthogonal_policy<typename Tier::orthogonal> && clip_policy<typename Tier::clip> &&
+      measuring_policy<typename Tier::scale> && decay_policy<typename Tier::decay>;
+  /// Facts about the tier, or about the defaults in its place.
+  using facts = needs<cuda::std::conditional_t<parts_are_known, Tier, tier>>;
+  static_assert(!facts::input_without_momentum,
+                "[tieropt-tier-momentum-missing] momentum_input = of_update needs a momentum; see "
+                "tieropt/functor/momentum.hpp");
+  static_assert(!facts::scopes_differ,
+                "[tieropt-tier-scale-scope] clip and scale must span the same: both a matrix, or "
+                "both the tensor; see tieropt/functor/update.hpp");
+  static_assert(!facts::orthogonal_conflict,
+                "[tieropt-tier-orthogonal-parts] newton_schulz needs no_variance, unit_norm as its "
+                "clip, no_scale, and a momentum of_gradient or none; see tieropt/policy/muon.hpp");
+
   static constexpr bool ok = true;  ///< every sentence above was passed
 };
 
-/// Whether a variance state can be stored, or a momentum state that is none.
+/// Whether a state can be stored, or is none.
 template <class State>
 concept storable_state = cuda::std::is_same_v<State, none> || compute_type<State>;
 
@@ -122,19 +165,27 @@ struct tier_parts {
                 "[tieropt-bind-grad] no tieropt::storage for the gradient's element type; "
                 "specialise it, see tieropt/precision/storage.hpp");
   static_assert(storable_state<typename Tier::momentum::state_type> &&
-                    compute_type<typename Tier::variance::state_type> &&
-                    cuda::std::is_same_v<typename Tier::vector_variance::state_type,
-                                         typename Tier::variance::state_type>,
+                    storable_state<typename Tier::variance::state_type> &&
+                    (!Tier::variance::factored ||
+                     cuda::std::is_same_v<typename Tier::vector_variance::state_type,
+                                          typename Tier::variance::state_type>),
                 "[tieropt-tier-state] states are float or double, and vector_variance stores what "
-                "variance stores; see tieropt/policy/tier.hpp");
+                "a factored variance stores; see tieropt/policy/tier.hpp");
 
   using param = Param;                                     ///< storage of parameters
   using grad = Grad;                                       ///< storage of gradients
   using momentum = typename Tier::momentum;                ///< part
+  using momentum_input = typename Tier::momentum_input;    ///< part
   using variance = typename Tier::variance;                ///< part
   using vector_variance = typename Tier::vector_variance;  ///< part
   using eps = typename Tier::eps;                          ///< part
+  using bias_correction = typename Tier::bias_correction;  ///< part
+  using betas = typename Tier::betas;                      ///< part
+  using transform = typename Tier::transform;              ///< part
+  using orthogonal = typename Tier::orthogonal;            ///< part
   using clip = typename Tier::clip;                        ///< part
+  using rate = typename Tier::rate;                        ///< part
+  using scale = typename Tier::scale;                      ///< part
   using decay = typename Tier::decay;                      ///< part
   using rounding = typename Tier::rounding;                ///< part
   /// The widest of what the tier computes in and what its operands are stored in.
@@ -145,6 +196,7 @@ struct tier_parts {
                                    cuda::std::is_same_v<typename momentum::state_type, double> ||
                                    cuda::std::is_same_v<typename variance::state_type, double>,
                                double, float>;
+  static constexpr bool maximize = Tier::maximize;       ///< whether the gradient is negated
   static constexpr scope step_scope = Tier::step_scope;  ///< what a step entry spans
   static constexpr tuning tune = Tier::tune;             ///< mapping
 };

@@ -214,29 +214,5 @@ TIEROPT_HOST_DEVICE T max(T a, T b) {
 #endif
 }
 
-/// b^k, rounded once: repeated squaring of pairs of doubles, the same bits on host and device.
-///
-/// pow differs between the two, and plain squaring is a few ulps off, which 1 - b^k magnifies.
-/// @param[in] b base
-/// @param[in] k exponent, at least 0
-/// @return the double nearest to b^k, but for rare ties
-TIEROPT_HOST_DEVICE double power(double b, int64_t k) {
-  struct pair {
-    double high, low;  // their sum is the value
-  };
-  auto const product = [](pair x, pair y) {
-    double const p = mul(x.high, y.high);
-    double const rest = fma(x.low, y.high, fma(x.high, y.low, fma(x.high, y.high, -p)));
-    double const high = add(p, rest);
-    return pair{high, add(add(p, -high), rest)};
-  };
-  pair result{1, 0}, square{b, 0};
-  for (; k > 0; k >>= 1) {
-    if (k & 1) result = product(result, square);
-    square = product(square, square);
-  }
-  return result.high;
-}
-
 }  // namespace v0_1
 }  // namespace tieropt
