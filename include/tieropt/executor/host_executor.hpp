@@ -67,15 +67,18 @@ class host_executor_on {
   Policy policy_;
 };
 
-/// The parallel executor: the system that THRUST_DEVICE_SYSTEM names (OMP, TBB or CPP; OpenMP by
-/// default where it is on, one thread else). A CUDA compiler takes OpenMP or one thread.
+/// The system that THRUST_DEVICE_SYSTEM names (OMP, TBB or CPP; OpenMP by default where it is on,
+/// one thread else). A CUDA compiler takes OpenMP or one thread.
 #if !defined(__CUDACC__)
-using host_executor = host_executor_on<thrust::device_system_tag>;
+using host_system = thrust::device_system_tag;
 #elif defined(_OPENMP)
-using host_executor = host_executor_on<thrust::omp::tag>;
+using host_system = thrust::omp::tag;
 #else
-using host_executor = host_executor_on<thrust::cpp::tag>;
+using host_system = thrust::cpp::tag;
 #endif
+
+/// The parallel executor.
+using host_executor = host_executor_on<host_system>;
 
 /// Runs the blocks on the calling thread, first to last.
 struct serial_executor {
