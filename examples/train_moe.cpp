@@ -2,219 +2,299 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// Trains a small mixture-of-experts language model on text, once per optimizer, and compares.
+/// Trains a small mixture-of-experts model, once per optimizer, and compares.
 
+#include "moe/chart.hpp"
+#include "moe/errors.hpp"
+#include "moe/job.hpp"
+#include "moe/options.hpp"
+#include "moe/process.hpp"
 #include "moe/registry.hpp"
+#include "moe/report.hpp"
+#include "moe/statistics.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace {
 
+namespace fs = std::filesystem;
 using moe::format;
 
-/// Something on the command line cannot be used; what() is one line.
-struct usage_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-struct options {
-  moe::job job;
-  double lr = 0;  // 0: each optimizer's own
-  std::vector<moe::registered const*> optimizers;
-  bool help = false;
-};
-
-constexpr std::int64_t default_steps = 1000;
-constexpr std::int64_t most_steps = 10'000'000;
-
 /// The CCCL headers that the library was built with, where the build says where they are.
-std::vector<std::filesystem::path> default_inputs() {
-  std::vector<std::filesystem::path> inputs;
+std::vector<fs::path> default_inputs() {
+  std::vector<fs::path> inputs;
 #ifdef TIEROPT_DEFAULT_TEXT
   for (char const* const part : {"cub", "cuda", "nv", "thrust"}) {
-    std::filesystem::path const folder = std::filesystem::path(TIEROPT_DEFAULT_TEXT) / part;
-    if (std::filesystem::is_directory(folder)) inputs.push_back(folder);
+    fs::path const folder = fs::path(TIEROPT_DEFAULT_TEXT) / part;
+    if (fs::is_directory(folder)) inputs.push_back(folder);
   }
 #endif
   return inputs;
+}
+
+/// "0.02", or "0.02, 0.002" with the Adam branch's.
+std::string readable(moe::rates const& r) {
+  return r.adam == 0 ? format("%.3g", r.own) : format("%.3g, %.3g", r.own, r.adam);
 }
 
 void print_help() {
   std::printf(
       "usage: train_moe [OPTIONS] [FILE|FOLDER]...\n"
       "\n"
-      "Trains a byte-level mixture-of-experts language model on the text of the files, once per\n"
-      "optimizer with the same initial weights and the same batches, and compares memory, speed\n"
-      "and perplexity. Without files it reads the C++ headers of CCCL.\n"
+      "Trains a small mixture-of-experts model, once per optimizer with the same initial weights\n"
+      "and the same batches, and compares memory, speed and the result on held-out data. The task\n"
+      "text reads the files; without any, the C++ headers of CCCL.\n"
       "\n"
-      "  --steps N          training steps of each optimizer (default %lld)\n"
-      "  --optimizer NAMES  comma-separated, of the list below (default: all)\n"
-      "  --seed N           of weights, batches and rounding (default 1)\n"
-      "  --lr X             learning rate after the warm-up, for every optimizer (default: each "
-      "its own)\n"
-      "  --out DIR          where the curves go (default train_moe_out)\n"
-      "  --help             this page\n"
+      "  --task NAME         of the list below (default text)\n"
+      "  --steps N           training steps of each run (default %lld, of a sweep %lld)\n"
+      "  --optimizer NAMES   comma-separated names and groups of the list below (default: "
+      "default)\n"
+      "  --seed N            of weights, batches, rounding and generated data (default 1)\n"
+      "  --lr RATES          learning rates at the end of the warm-up, comma-separated: X for "
+      "every\n"
+      "                      optimizer, NAME=X for one (default: those of the list below); an "
+      "Adam\n"
+      "                      branch keeps its proportion\n"
+      "  --paper-lr          the rates of the SkewAdam paper, chosen for 6.8 B parameters\n"
+      "  --schedule NAME     constant, cosine, linear or wsd, after a warm-up over 3 %% of the "
+      "steps\n"
+      "                      (default cosine; wsd: constant, then a line to 0 over the last 20 "
+      "%%)\n"
+      "  --out DIR           where tables, curves and the chart go (default train_moe_out)\n"
+      "  --help              this page\n"
       "\n"
-      "optimizers, with the learning rate after warm-up:\n",
-      static_cast<long long>(default_steps));
-  for (auto const& o : moe::optimizers) {
-    std::printf("  %-20s %-7g %s\n", std::string(o.name).c_str(), o.lr,
-                std::string(o.summary).c_str());
+      "  --sweep             every optimizer with each of these, and the mean and spread of each:\n"
+      "  --lrs RATES         X, or a multiple of an optimizer's rate such as 0.5x (default %s)\n"
+      "  --schedules NAMES   (default: that of --schedule)\n"
+      "  --seeds N           this many, from --seed on, on the same generated data (default 3)\n"
+      "\n"
+      "tasks:\n",
+      static_cast<long long>(moe::default_steps), static_cast<long long>(moe::default_sweep_steps),
+      moe::default_rates);
+  for (auto const& t : moe::tasks) {
+    std::printf("  %-10s %s\n", std::string(t.name).c_str(), std::string(t.summary).c_str());
+  }
+  std::printf("\noptimizers, with the learning rate here and in the paper:\n");
+  for (auto const& o : moe::registry) {
+    std::printf("  %-25s %-12s %-12s %s\n", std::string(o.name).c_str(), readable(o.usual).c_str(),
+                readable(o.paper).c_str(), std::string(o.summary).c_str());
+  }
+  std::printf(
+      "Two rates: the second is of the Adam branch. %s\n"
+      "\n"
+      "groups:\n",
+      moe::where_rates_come_from);
+  for (auto const& g : moe::groups) {
+    std::string members;
+    for (auto const& o : moe::registry) {
+      if (g.member != moe::in_all && (o.groups & g.member) != 0) {
+        members += (members.empty() ? "" : ", ") + std::string(o.name);
+      }
+    }
+    std::printf("  %-10s %s\n", std::string(g.name).c_str(),
+                g.member == moe::in_all ? "all of them" : members.c_str());
   }
 }
 
-template <class T>
-T parse_number(std::string_view option, std::string_view text, T least, T most) {
-  T value{};
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-    throw usage_error(std::string(option) + " takes a whole number from " + std::to_string(least) +
-                      " to " + std::to_string(most) + ", not '" + std::string(text) + "'");
-  }
-  return value;
+/// The run of an optimizer in a process of its own.
+moe::training_result run_one(moe::job j, moe::registered const& one) {
+  j.optimizer = one.make;
+  return moe::run_in_process<moe::input_error>([&] { return moe::train(j); });
 }
 
-double parse_positive(std::string_view option, std::string_view text) {
-  double value{};
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0 && value < 1e3)) {
-    throw usage_error(std::string(option) + " takes a number between 0 and 1000, not '" +
-                      std::string(text) + "'");
-  }
-  return value;
+double total_state(moe::training_result const& r) {
+  double total = 0;
+  for (auto const bytes : r.state_bytes) total += static_cast<double>(bytes);
+  return total;
 }
 
-std::vector<moe::registered const*> parse_optimizers(std::string_view text) {
-  std::vector<moe::registered const*> chosen;
-  while (true) {
-    auto const comma = text.find(',');
-    auto const name = text.substr(0, comma);
-    moe::registered const* found = nullptr;
-    std::string known;
-    for (auto const& o : moe::optimizers) {
-      if (o.name == name) found = &o;
-      known += (known.empty() ? "" : ", ") + std::string(o.name);
-    }
-    if (found == nullptr) {
-      throw usage_error("there is no optimizer '" + std::string(name) + "'; known: " + known);
-    }
-    if (std::find(chosen.begin(), chosen.end(), found) != chosen.end()) {
-      throw usage_error("the optimizer '" + std::string(name) + "' is named twice");
-    }
-    chosen.push_back(found);
-    if (comma == std::string_view::npos) return chosen;
-    text.remove_prefix(comma + 1);
-  }
+/// What the numbers of a task are.
+void print_notes(moe::task_words const& words, moe::training_result const& r) {
+  std::printf("%s, %lld %ss.\n%s %s.\n", std::string(words.metric_is).c_str(),
+              static_cast<long long>(r.held_out), std::string(words.unit).c_str(),
+              format(words.pattern, r.baseline).c_str(), std::string(words.baseline).c_str());
 }
 
-options parse(std::vector<std::string_view> const& arguments) {
-  options o;
-  o.job.steps = default_steps;
-  o.job.seed = 1;
-  o.job.out = "train_moe_out";
-  for (auto const& one : moe::optimizers) o.optimizers.push_back(&one);
-
-  bool only_inputs = false;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    std::string_view const argument = arguments[i];
-    if (only_inputs || !argument.starts_with('-')) {
-      o.job.inputs.emplace_back(argument);
-      continue;
-    }
-    auto const equals = argument.find('=');
-    auto const name = argument.substr(0, equals);
-    auto const value = [&]() -> std::string_view {
-      if (equals != std::string_view::npos) return argument.substr(equals + 1);
-      if (i + 1 == arguments.size()) throw usage_error(std::string(name) + " takes a value");
-      return arguments[++i];
-    };
-    if (argument == "--help" || argument == "-h") {
-      o.help = true;
-    } else if (argument == "--") {
-      only_inputs = true;
-    } else if (name == "--steps") {
-      o.job.steps = parse_number<std::int64_t>(name, value(), 1, most_steps);
-    } else if (name == "--seed") {
-      o.job.seed = parse_number<std::uint64_t>(name, value(), 0, ~std::uint64_t{0});
-    } else if (name == "--lr") {
-      o.lr = parse_positive(name, value());
-    } else if (name == "--optimizer") {
-      o.optimizers = parse_optimizers(value());
-    } else if (name == "--out") {
-      o.job.out = value();
-      if (o.job.out.empty()) throw usage_error("--out takes the name of a folder");
-    } else {
-      throw usage_error("there is no option '" + std::string(argument) + "'; see --help");
-    }
-  }
-  return o;
-}
-
-/// The closing table and what its columns mean.
-void report(options const& o, std::vector<moe::training_result> const& results) {
+/// One run of each optimizer: a table, its file, curves, a chart.
+void compare(moe::options const& o) {
+  auto const& words = moe::words_of(o.base.task);
+  std::string const metric(words.metric), unit(words.unit);
   moe::text_table table;
-  table.add({"optimizer", "backbone", "experts", "router", "state total", "peak resident",
-             "tokens/s", "in optimizer", "perplexity", "balance"});
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    auto const& r = results[i];
-    std::vector<std::string> row{std::string(o.optimizers[i]->name)};
-    double total = 0;
+  table.add({"optimizer", "lr", "backbone", "experts", "router", "state total", "peak resident",
+             unit + "s/s", "in optimizer", metric, "balance", "seconds"});
+  auto csv = moe::open_csv(
+      o.out / "results.csv",
+      "optimizer,lr,adam_lr,schedule,seed,steps,backbone_bytes,experts_bytes,router_bytes,"
+      "peak_resident_bytes," +
+          unit + "s_per_second,optimizer_share,held_out_" + metric + ",balance,seconds");
+  std::vector<std::string> names;
+  moe::training_result last{};
+  for (auto const* one : o.optimizers) {
+    moe::job j = o.base;
+    j.name = one->name;
+    j.lr = moe::rates_of(o, *one);
+    j.curve = o.out / (j.name + ".csv");
+    auto const r = run_one(j, *one);
+    std::vector<std::string> row{j.name, readable(j.lr)};
     for (auto const bytes : r.state_bytes) {
       row.push_back(moe::readable_bytes(static_cast<double>(bytes)));
-      total += static_cast<double>(bytes);
     }
-    row.push_back(moe::readable_bytes(total));
+    row.push_back(moe::readable_bytes(total_state(r)));
     row.push_back(moe::readable_bytes(static_cast<double>(r.peak_resident_bytes)));
-    row.push_back(format("%.0f", r.tokens_per_second));
+    row.push_back(format("%.0f", r.per_second));
     row.push_back(format("%.2f %%", 100 * r.optimizer_share));
-    row.push_back(format("%.2f", r.perplexity));
+    row.push_back(format(words.pattern, r.metric));
     row.push_back(format("%.3f", r.balance));
+    row.push_back(format("%.1f", r.seconds));
     table.add(std::move(row));
+    csv << format("%s,%.6g,%.6g,%s,%llu,%lld,%lld,%lld,%lld,%lld,%.1f,%.5f,%.6g,%.5f,%.2f\n",
+                  j.name.c_str(), j.lr.own, j.lr.adam, std::string(name_of(j.plan)).c_str(),
+                  static_cast<unsigned long long>(j.seed), static_cast<long long>(j.steps),
+                  static_cast<long long>(r.state_bytes[0]),
+                  static_cast<long long>(r.state_bytes[1]),
+                  static_cast<long long>(r.state_bytes[2]),
+                  static_cast<long long>(r.peak_resident_bytes), r.per_second, r.optimizer_share,
+                  r.metric, r.balance, r.seconds)
+        << std::flush;
+    names.push_back(j.name);
+    last = r;
   }
-  std::printf("\n");
+  csv.close();
+  std::printf("\n%s, %lld steps of %s, seed %llu\n\n", std::string(words.name).c_str(),
+              static_cast<long long>(o.base.steps), std::string(name_of(o.base.plan)).c_str(),
+              static_cast<unsigned long long>(o.base.seed));
   table.print(stdout);
-
-  auto const& r = results.front();
+  std::printf("\n");
+  print_notes(words, last);
   std::printf(
-      "\n"
-      "unigram perplexity of the same validation text: %.2f (entropy of its own byte frequencies,\n"
-      "the best that any guess without context can do)\n"
-      "backbone, experts, router: optimizer state of each tier. peak resident: of the optimizer's "
-      "own\n"
-      "process. in optimizer: share of a training step. perplexity: per byte, over %lld validation "
-      "bytes.\n"
-      "balance: load-balance loss, 1 = all experts equally busy.\n",
-      r.unigram_perplexity, static_cast<long long>(r.validation_tokens));
-  for (auto const* one : o.optimizers) {
-    std::printf("curve: %s\n", moe::curve_path(o.job.out, one->name).string().c_str());
+      "lr: at the end of the warm-up; the second of an Adam branch. backbone, experts, router:\n"
+      "optimizer state of each population. peak resident: of the run's own process. in optimizer:\n"
+      "share of a training step. balance: load-balance loss, 1 = all experts equally busy. "
+      "seconds: "
+      "of\nthe whole run.\n");
+  std::printf("table: %s\n", (o.out / "results.csv").string().c_str());
+  for (auto const& name : names) {
+    std::printf("curve: %s\n", (o.out / (name + ".csv")).string().c_str());
   }
+  moe::draw(o.out, moe::comparison_chart(words, last.baseline, names));
 }
 
-void run(options& o) {
-  if (o.job.inputs.empty()) o.job.inputs = default_inputs();
-  if (o.job.inputs.empty()) throw usage_error("no text: name a file or a folder; see --help");
-  std::error_code failed;
-  std::filesystem::create_directories(o.job.out, failed);
-  if (failed) throw moe::input_error(o.job.out.string() + ": " + failed.message());
+/// A line of a sweep: one optimizer, one rate, one schedule.
+struct line {
+  std::string name;
+  moe::rates lr;
+  moe::schedule plan;
+  moe::spread result;
 
-  std::vector<moe::training_result> results;
-  for (auto const* one : o.optimizers) {
-    results.push_back(moe::run_in_process<moe::input_error>(
-        [&] { return one->train(o.job, one->name, o.lr > 0 ? o.lr : one->lr); }));
+  std::vector<std::string> cells(moe::task_words const& words) const {
+    auto const cell = [&](double x) { return format(words.pattern, x); };
+    return {name,
+            readable(lr),
+            std::string(name_of(plan)),
+            std::to_string(result.runs),
+            std::to_string(result.diverged),
+            cell(result.mean),
+            format("%.3f", result.deviation),
+            cell(result.least),
+            cell(result.most)};
   }
-  report(o, results);
+};
+
+/// Every optimizer with every rate, schedule and seed.
+void sweep(moe::options const& o) {
+  auto const& words = moe::words_of(o.base.task);
+  std::string const metric(words.metric);
+  std::size_t const n = o.optimizers.size() * o.sweep_rates.size() * o.schedules.size();
+  std::printf("%zu runs of %lld steps: %zu optimizers, %zu rates, %zu schedules, %d seeds\n",
+              n * static_cast<std::size_t>(o.seeds), static_cast<long long>(o.base.steps),
+              o.optimizers.size(), o.sweep_rates.size(), o.schedules.size(), o.seeds);
+  auto runs =
+      moe::open_csv(o.out / "sweep_runs.csv", "optimizer,lr,adam_lr,schedule,seed,steps,held_out_" +
+                                                  metric + ",balance,seconds");
+  auto lines = moe::open_csv(
+      o.out / "sweep.csv", "optimizer,lr,adam_lr,schedule,runs,diverged,mean,deviation,least,most");
+  std::vector<std::string> const head{"optimizer", "lr",        "schedule", "runs", "diverged",
+                                      metric,      "deviation", "least",    "most"};
+  moe::text_table best;
+  best.add(head);
+  std::vector<std::string> names;
+  moe::training_result last{};
+  for (auto const* one : o.optimizers) {
+    names.emplace_back(one->name);
+    moe::text_table table;
+    table.add(head);
+    std::vector<line> own;
+    std::vector<moe::spread> spreads;
+    for (auto const& choice : o.sweep_rates) {
+      for (auto const plan : o.schedules) {
+        moe::job j = o.base;
+        auto const usual = moe::rates_of(o, *one);
+        j.lr = choice.relative ? choice.value * usual : moe::scaled_to(usual, choice.value);
+        j.plan = plan;
+        j.evaluations = 1;
+        std::vector<double> results;
+        for (int s = 0; s < o.seeds; ++s) {
+          j.seed = o.base.seed + static_cast<std::uint64_t>(s);
+          j.name =
+              format("%s %.3g %s #%llu", names.back().c_str(), j.lr.own,
+                     std::string(name_of(plan)).c_str(), static_cast<unsigned long long>(j.seed));
+          last = run_one(j, *one);
+          results.push_back(last.metric);
+          runs << format("%s,%.6g,%.6g,%s,%llu,%lld,%.6g,%.5f,%.2f\n", names.back().c_str(),
+                         j.lr.own, j.lr.adam, std::string(name_of(plan)).c_str(),
+                         static_cast<unsigned long long>(j.seed), static_cast<long long>(j.steps),
+                         last.metric, last.balance, last.seconds)
+               << std::flush;
+        }
+        spreads.push_back(moe::spread_of(results));
+        own.push_back({names.back(), j.lr, plan, spreads.back()});
+        table.add(own.back().cells(words));
+        auto const& r = spreads.back();
+        lines << format("%s,%.6g,%.6g,%s,%lld,%lld,%.6g,%.6g,%.6g,%.6g\n", names.back().c_str(),
+                        j.lr.own, j.lr.adam, std::string(name_of(plan)).c_str(),
+                        static_cast<long long>(r.runs), static_cast<long long>(r.diverged), r.mean,
+                        r.deviation, r.least, r.most)
+              << std::flush;
+      }
+    }
+    std::printf("\n");
+    table.print(stdout);
+    auto const b = moe::best_line(spreads, words.higher_is_better);
+    if (b < own.size()) best.add(own[b].cells(words));
+  }
+  std::printf("\nof each optimizer the line with the best mean:\n\n");
+  best.print(stdout);
+  std::printf("\n");
+  print_notes(words, last);
+  std::printf(
+      "deviation: standard deviation over the seeds, of a sample. diverged: runs that ended with "
+      "no\n"
+      "finite number; they are in no mean, and a line that has some is no best one.\n"
+      "tables: %s, of the runs %s\n",
+      (o.out / "sweep.csv").string().c_str(), (o.out / "sweep_runs.csv").string().c_str());
+  moe::draw(o.out, moe::sweep_chart(words, names, o.schedules));
+}
+
+void run(moe::options& o) {
+  if (o.base.task == moe::task_kind::text) {
+    if (o.base.inputs.empty()) o.base.inputs = default_inputs();
+    if (o.base.inputs.empty()) {
+      throw moe::usage_error("no text: name a file or a folder; see --help");
+    }
+  }
+  std::error_code failed;
+  fs::create_directories(o.out, failed);
+  if (failed) throw moe::input_error(o.out.string() + ": " + failed.message());
+  o.sweep ? sweep(o) : compare(o);
 }
 
 /// Makes waiting threads sleep: where other programs run too, OpenMP's spinning costs two thirds of
@@ -233,16 +313,14 @@ void sleep_while_waiting([[maybe_unused]] char* argv[]) {
 int main(int argc, char* argv[]) {
   sleep_while_waiting(argv);
   try {
-    options o = parse({argv + 1, argv + argc});
+    std::vector<std::string_view> const arguments(argv + 1, argv + argc);
+    moe::options o = moe::parse_options(moe::registry, arguments);
     if (o.help) {
       print_help();
     } else {
       run(o);
     }
     return 0;
-  } catch (usage_error const& error) {
-    std::fprintf(stderr, "train_moe: %s\n", error.what());
-    return 2;
   } catch (moe::input_error const& error) {
     std::fprintf(stderr, "train_moe: %s\n", error.what());
     return 2;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Dense layers, forward and backward: layer norm, causal attention, SwiGLU.
+/// Dense layers, forward and backward: layer norm, causal attention, SwiGLU, cross-entropy.
 ///
 /// A row is a token and a weight is (out, in), so y = x W^T; dX names the gradient of the loss by
 /// X. `forward` and `backward` work on one sequence s, so that a thread can take a sequence through
@@ -13,7 +13,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace moe {
 
@@ -256,5 +258,31 @@ class swiglu {
   swiglu_saved<S> saved_;
   matrix<S> dout_;  // (N, D)
 };
+
+// --- loss ---------------------------------------------------------------------------------------
+
+struct losses {
+  double cross_entropy = 0;  // mean over the batch, nats
+  double balance = 0;        // E sum f P of the mixture, 1 = even
+};
+
+/// -log softmax(logits)[target] of the rows of sequence s; leaves the mean's gradient by the
+/// logits, (softmax - target) / N, in their place.
+template <class S>
+void cross_entropy(configuration const& c, std::int64_t s, matrix<S>& logits,
+                   std::vector<int> const& targets, Eigen::VectorXd& row_loss) {
+  auto const n = static_cast<S>(c.tokens());
+  for (auto i = s * c.context; i < (s + 1) * c.context; ++i) {
+    auto z = logits.row(i).array();
+    int const target = targets[static_cast<std::size_t>(i)];
+    z -= z.maxCoeff();
+    S const own = z(target);
+    z = z.exp();
+    S const sum = z.sum();
+    row_loss(i) = std::log(static_cast<double>(sum)) - static_cast<double>(own);
+    z /= sum * n;
+    z(target) -= 1 / n;
+  }
+}
 
 }  // namespace moe

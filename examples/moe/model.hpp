@@ -20,11 +20,6 @@ struct token_batch {
   std::vector<int> inputs, targets;  // (B T)
 };
 
-struct losses {
-  double cross_entropy = 0;  // mean over the batch, nats per token
-  double balance = 0;        // E sum f P of the mixture, 1 = even
-};
-
 /// Activations and their gradients for one batch; weights are passed in.
 ///
 /// Sequences meet only in the experts and in the weight gradients, so each pass is a few rounds of
@@ -32,7 +27,7 @@ struct losses {
 template <class S>
 class language_model {
  public:
-  language_model(configuration const& c, tensor_table const& table)
+  language_model(configuration const& c, language_table const& table)
       : c_{c},
         ids_{table},
         attention_norm_{{c, table.attention_norm[0]}, {c, table.attention_norm[1]}},
@@ -66,7 +61,7 @@ class language_model {
       final_norm_.forward(w, s, stream_);
       sequence(c_, logits_, s).noalias() =
           sequence(c_, final_norm_.output(), s) * w(ids_.token).transpose();
-      cross_entropy(s, batch);
+      cross_entropy(c_, s, logits_, batch.targets, token_loss_);
     });
     return {token_loss_.mean(), mixture_.balance()};
   }
@@ -109,22 +104,6 @@ class language_model {
     }
   }
 
-  /// -log softmax(logits)[target]; leaves its mean's gradient, (softmax - target) / N, in logits_.
-  void cross_entropy(std::int64_t s, token_batch const& batch) {
-    auto const n = static_cast<S>(c_.tokens());
-    for (auto i = s * c_.context; i < (s + 1) * c_.context; ++i) {
-      auto z = logits_.row(i).array();
-      int const target = batch.targets[static_cast<std::size_t>(i)];
-      z -= z.maxCoeff();
-      S const own = z(target);
-      z = z.exp();
-      S const sum = z.sum();
-      token_loss_(i) = std::log(static_cast<double>(sum)) - static_cast<double>(own);
-      z /= sum * n;
-      z(target) -= 1 / n;
-    }
-  }
-
   void add_weight_gradients(token_batch const& batch, tensor_values<S>& dw) {
     for (int b = 0; b < 2; ++b) {
       attention_[b].add_weight_gradients(tasks_, attention_norm_[b].output(), dw);
@@ -155,7 +134,7 @@ class language_model {
   }
 
   configuration c_;
-  tensor_table const& ids_;
+  language_table const& ids_;
   layer_norm<S> attention_norm_[2], feed_norm_[2], final_norm_;
   attention<S> attention_[2];
   swiglu<S> dense_;

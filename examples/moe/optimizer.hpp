@@ -5,6 +5,7 @@
 #pragma once
 
 #include "moe/parallel.hpp"
+#include "moe/stepper.hpp"
 #include "moe/tensors.hpp"
 
 #include <tieropt/tieropt.hpp>
@@ -15,21 +16,51 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace moe {
 
-/// Which tier each population of the model gets; the same one may serve several.
-template <class Backbone, class Experts, class Router>
+/// Which tier each part of the model gets; the same one may serve several.
+/// @tparam Hidden matrices of the backbone between hidden layers
+/// @tparam Outer the backbone's other tensors: embeddings, output head, norms
+template <class Hidden, class Outer, class Experts, class Router>
 struct recipe {
-  using backbone = Backbone;
+  using hidden = Hidden;
+  using outer = Outer;
   using experts = Experts;
   using router = Router;
-  using policy = tieropt::tier_policy<Backbone, Experts, Router>;
+  using policy = tieropt::tier_policy<Hidden, Outer, Experts, Router>;
 };
+template <class Tier>
+using uniform_recipe = recipe<Tier, Tier, Tier, Tier>;
+
+/// Parts of the model, each a group of hyperparameters.
+enum class part { hidden, outer, experts, router };
+inline constexpr int n_parts = 4;
+
+inline part part_of(tensor const& t) {
+  if (t.tier == population::backbone) return t.hidden ? part::hidden : part::outer;
+  return t.tier == population::experts ? part::experts : part::router;
+}
+
+/// What a part is stepped with: everything but learning rate and decay.
+struct part_settings {
+  tieropt::hyper hyper{};
+  bool adam_branch = false;  // rates::adam is the learning rate
+};
+using settings = std::array<part_settings, n_parts>;
+
+/// The same for every part.
+inline settings same_settings(tieropt::hyper const& h = {}) {
+  settings all;
+  for (auto& one : all) one.hyper = h;
+  return all;
+}
 
 /// Elements of one task over a flat array.
 inline constexpr std::int64_t element_panel = 1 << 16;
@@ -44,7 +75,7 @@ tieropt::tensor_view<T> view_of(T* data, std::vector<std::int64_t> const& n) {
   }
 }
 
-/// The tensors of one population and one element type, as tieropt sees them.
+/// The tensors of one part and one element type, as tieropt sees them.
 ///
 /// bf16 weights and their gradients live here: the model works on float copies of the weights and
 /// leaves float gradients. fp32 tensors are bound where the model has them.
@@ -53,16 +84,12 @@ class bound_range {
  public:
   using bound_type = tieropt::bound_tensor<Tier, Element>;
 
-  /// @param[in] expert_tokens tokens of each expert in the step's batch, read by every step
-  bound_range(tensor_table const& table, population tier, element storage,
-              std::vector<int> const& expert_tokens, tensor_values<float>& weights,
-              tensor_values<float>& gradients)
-      : weights_{weights}, gradients_{gradients} {
-    for (int id = 0; id < table.count(); ++id) {
-      if (table[id].tier != tier || table[id].storage != storage) continue;
+  bound_range(bound_model const& m, part of) : weights_{m.weights}, gradients_{m.gradients} {
+    for (int id = 0; id < m.table.count(); ++id) {
+      if (part_of(m.table[id]) != of || m.table[id].storage != storage) continue;
       ids_.push_back(id);
       buffers_.emplace_back();
-      bind(table[id], id, expert_tokens);
+      bind(m.table[id], id, m.expert_tokens);
     }
   }
 
@@ -93,6 +120,7 @@ class bound_range {
   using momentum_type = typename bound_type::momentum_type;
   using variance_type = typename bound_type::variance_type;
   static constexpr bool copied = !std::is_same_v<Element, float>;
+  static constexpr element storage = copied ? element::bf16 : element::fp32;
   static constexpr bool steps_as_tensor = Tier::step_scope == tieropt::scope::tensor;
   static constexpr bool clips_as_tensor =
       Tier::clip::measures && Tier::clip::spans == tieropt::scope::tensor;
@@ -110,7 +138,7 @@ class bound_range {
 
   void bind(tensor const& t, int id, std::vector<int> const& expert_tokens) {
     buffers& own = buffers_.back();
-    bound_type b{.key = id, .group = t.tier == population::router ? 1 : 0};
+    bound_type b{.key = id, .group = static_cast<int>(part_of(t))};
     if constexpr (copied) {
       own.weight.resize(static_cast<std::size_t>(t.size()));
       own.gradient.resize(own.weight.size());
@@ -170,34 +198,38 @@ class bound_range {
   std::vector<bound_type> bound_;
 };
 
-/// The optimizer of a recipe over the whole model: owns stored weights and state, steps one plan.
-template <class Recipe>
-class optimizer {
+/// The optimizer of a recipe over the whole model, stepped by one plan.
+template <class Recipe, class Executor = tieropt::host_executor>
+class optimizer final : public stepper {
  public:
-  optimizer(tensor_table const& table, std::vector<int> const& expert_tokens,
-            tensor_values<float>& weights, tensor_values<float>& gradients)
-      : gradients_{gradients},
-        backbone_{table, population::backbone, element::bf16, expert_tokens, weights, gradients},
-        norms_{table, population::backbone, element::fp32, expert_tokens, weights, gradients},
-        experts_{table, population::experts, element::bf16, expert_tokens, weights, gradients},
-        router_{table, population::router, element::fp32, expert_tokens, weights, gradients},
-        plan_{plan_of(backbone_.bound(), norms_.bound(), experts_.bound(), router_.bound())},
+  optimizer(settings const& parts, bound_model const& m, Executor executor)
+      : parts_{parts},
+        executor_{std::move(executor)},
+        gradients_{m.gradients},
+        hidden_{m, part::hidden},
+        tables_{m, part::outer},
+        norms_{m, part::outer},
+        experts_{m, part::experts},
+        router_{m, part::router},
+        plan_{plan_of(hidden_.bound(), tables_.bound(), norms_.bound(), experts_.bound(),
+                      router_.bound())},
         workspace_(plan_.workspace_bytes()) {
     for_each_range([](auto& range) { range.store_weights(); });
     for_each_range([](auto& range) { range.load_weights(); });
     require(tieropt::prepare(executor_, plan_, workspace_));
   }
-  optimizer(optimizer const&) = delete;  // the plan refers to the ranges
-  optimizer& operator=(optimizer const&) = delete;
 
-  /// One step on the model's gradients, their global norm clipped at 1.
-  /// @return seconds that tieropt took
-  double step(double lr, double weight_decay, std::uint64_t seed) {
+  double step(rates lr, double weight_decay, std::uint64_t seed) override {
     double const norm = gradient_norm();
     bool const finite = std::isfinite(norm);
     for_each_range([](auto& range) { range.store_gradients(); });
 
-    tieropt::hyper const hypers[] = {{.lr = lr, .weight_decay = weight_decay}, {.lr = lr}};
+    std::array<tieropt::hyper, n_parts> hypers;
+    for (std::size_t i = 0; i < n_parts; ++i) {
+      hypers[i] = parts_[i].hyper;
+      hypers[i].lr = parts_[i].adam_branch ? lr.adam : lr.own;
+      hypers[i].weight_decay = i == static_cast<std::size_t>(part::router) ? 0 : weight_decay;
+    }
     tieropt::step_inputs const inputs{.seed = seed,
                                       .clip_factor = finite ? 1 / std::max(1.0, norm) : 1,
                                       .found_inf = finite ? 0 : 1};
@@ -209,10 +241,9 @@ class optimizer {
     return took.count();
   }
 
-  /// Bytes of state of each population, by number; step counters are not counted.
-  std::array<std::int64_t, n_populations> state_bytes() const {
+  std::array<std::int64_t, n_populations> state_bytes() const override {
     auto const range = [&](int i) { return plan_.size(i).state.total(); };
-    return {range(0) + range(1), range(2), range(3)};
+    return {range(0) + range(1) + range(2), range(3), range(4)};
   }
 
  private:
@@ -229,7 +260,7 @@ class optimizer {
 
   template <class F>
   void for_each_range(F const& f) {
-    f(backbone_), f(norms_), f(experts_), f(router_);
+    f(hidden_), f(tables_), f(norms_), f(experts_), f(router_);
   }
 
   /// Panels in float, their sum in double: the same for any number of threads.
@@ -246,20 +277,30 @@ class optimizer {
   }
 
   using bf16 = tieropt::bf16;
+  template <class Tier, class Element>
+  using bound = tieropt::bound_tensor<Tier, Element>;
   using plan_type =
-      tieropt::plan<typename Recipe::policy, tieropt::bound_tensor<typename Recipe::backbone, bf16>,
-                    tieropt::bound_tensor<typename Recipe::backbone, float>,
-                    tieropt::bound_tensor<typename Recipe::experts, bf16>,
-                    tieropt::bound_tensor<typename Recipe::router, float>>;
+      tieropt::plan<typename Recipe::policy, bound<typename Recipe::hidden, bf16>,
+                    bound<typename Recipe::outer, bf16>, bound<typename Recipe::outer, float>,
+                    bound<typename Recipe::experts, bf16>, bound<typename Recipe::router, float>>;
 
+  settings parts_;
+  Executor executor_;
   tensor_values<float> const& gradients_;
-  bound_range<typename Recipe::backbone, bf16> backbone_;
-  bound_range<typename Recipe::backbone, float> norms_;
+  bound_range<typename Recipe::hidden, bf16> hidden_;
+  bound_range<typename Recipe::outer, bf16> tables_;
+  bound_range<typename Recipe::outer, float> norms_;
   bound_range<typename Recipe::experts, bf16> experts_;
   bound_range<typename Recipe::router, float> router_;
-  plan_type plan_;
+  plan_type plan_;  // refers to the ranges
   std::vector<std::byte> workspace_;
-  tieropt::host_executor executor_;
 };
+
+/// An optimizer of a recipe on the host.
+template <class Recipe, class Executor = tieropt::host_executor>
+std::unique_ptr<stepper> make_stepper(bound_model const& m, settings const& parts,
+                                      Executor executor = {}) {
+  return std::make_unique<optimizer<Recipe, Executor>>(parts, m, std::move(executor));
+}
 
 }  // namespace moe

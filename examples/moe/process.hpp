@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// A function in a process of its own (POSIX), so that its peak of resident memory is its own.
+/// Child processes (POSIX): a function with a peak of resident memory of its own, or a program.
 #pragma once
 
 #include <sys/resource.h>
@@ -13,9 +13,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace moe {
 
@@ -85,6 +87,24 @@ auto run_in_process(F const& f) {
   result r;
   std::memcpy(&r, message.data() + 1, sizeof r);
   return r;
+}
+
+/// Runs a program of the search path in a folder and waits for it.
+/// @return its exit status; 127 when there is none, 128 and more when a signal ended it
+inline int run_program(std::filesystem::path const& folder, std::vector<std::string> arguments) {
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  std::fflush(nullptr);
+  pid_t const child = fork();
+  if (child < 0) throw std::runtime_error("no child process");
+  if (child == 0) {
+    if (chdir(folder.c_str()) == 0) execvp(argv[0], argv.data());
+    _exit(127);
+  }
+  int outcome = 0;
+  waitpid(child, &outcome, 0);
+  return WIFSIGNALED(outcome) ? 128 + WTERMSIG(outcome) : WEXITSTATUS(outcome);
 }
 
 }  // namespace moe

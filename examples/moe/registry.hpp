@@ -1,34 +1,72 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The optimizers that train_moe compares: a name, a recipe of tiers, a learning rate.
+/// The optimizers that train_moe compares: a name, learning rates, a function that makes it.
 #pragma once
 
-#include "moe/training.hpp"
+#include "moe/catalogue.hpp"
 
-#include <string_view>
+#include <memory>
 
 namespace moe {
 
-/// One optimizer of the comparison.
-struct registered {
-  std::string_view name;
-  std::string_view summary;
-  double lr;  // at the end of the warm-up
-  training_result (*train)(job const&, std::string_view name, double lr);
-};
+/// Each is composed in a file of its family, moe/optimizers/*.cpp, so that they compile side by
+/// side.
+namespace optimizers {
+std::unique_ptr<stepper> skewadam_corrected(bound_model const&);
+std::unique_ptr<stepper> skewadam_published(bound_model const&);
+std::unique_ptr<stepper> expert_momentum(bound_model const&);
+std::unique_ptr<stepper> factored_router(bound_model const&);
+std::unique_ptr<stepper> uniform(bound_model const&);
+std::unique_ptr<stepper> adamw(bound_model const&);
+}  // namespace optimizers
 
-namespace corrected = tieropt::skewadam::corrected;
-namespace published = tieropt::skewadam::published;
-using adamw = tieropt::adamw::tensor;
+inline constexpr char const* where_rates_come_from = "The rates here were chosen with the task text.";
 
-/// To add an optimizer, compose its tiers and add a line.
-inline constexpr registered optimizers[] = {
-    {"skewadam-corrected", "tiered state, bias-corrected, clip and step per expert", 2e-3,
-     train<recipe<corrected::backbone, corrected::experts, corrected::router>>},
-    {"skewadam-published", "tiered state, the formulas of the published code", 2e-3,
-     train<recipe<published::backbone, published::experts, published::router>>},
-    {"adamw", "two fp32 states for every weight", 2e-3, train<recipe<adamw, adamw, adamw>>},
+/// To add an optimizer, compose its tiers in a file of its own, declare it above and add a line.
+inline constexpr registered registry[] = {
+    {.name = "skewadam-corrected",
+     .summary = "tiered state; bias-corrected, clip and step per expert",
+     .groups = in_default | in_skewadam,
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::skewadam_corrected},
+    {.name = "skewadam-published",
+     .summary = "tiered state; the formulas of the published code",
+     .groups = in_skewadam,
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::skewadam_published},
+    {.name = "adamw",
+     .summary = "two fp32 states for every weight",
+     .groups = in_default,
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::adamw},
+    {.name = "ablation-full",
+     .summary = "SkewAdam's whole policy, the same as skewadam-corrected",
+     .groups = in_ablations,
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::skewadam_corrected},
+    {.name = "ablation-expert-momentum",
+     .summary = "momentum on the experts too",
+     .groups = in_ablations,
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::expert_momentum},
+    {.name = "ablation-factored-router",
+     .summary = "a factored router",
+     .groups = in_ablations,
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::factored_router},
+    {.name = "ablation-uniform",
+     .summary = "momentum and factored everywhere",
+     .groups = in_ablations,
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::uniform},
 };
 
 }  // namespace moe

@@ -4,7 +4,7 @@
 /// What the user sees: a progress bar, the closing table, curves as CSV.
 #pragma once
 
-#include "moe/text.hpp"
+#include "moe/errors.hpp"
 
 #include <unistd.h>
 
@@ -44,10 +44,10 @@ inline double seconds_now() {
 /// One line on stderr: rewritten in place on a terminal, else a new line every tenth of the way.
 class progress_bar {
  public:
-  progress_bar(std::string_view name, std::int64_t steps)
-      : name_{name}, steps_{steps}, start_{seconds_now()} {}
+  progress_bar(std::string_view name, std::string_view unit, std::int64_t steps)
+      : name_{name}, unit_{unit}, steps_{steps}, start_{seconds_now()} {}
 
-  void show(std::int64_t step, double loss, double tokens_per_second) {
+  void show(std::int64_t step, double loss, double per_second) {
     double const now = seconds_now();
     bool const last = step == steps_;
     bool const due =
@@ -59,15 +59,15 @@ class progress_bar {
     auto const left = static_cast<int>((now - start_) / static_cast<double>(step) *
                                        static_cast<double>(steps_ - step));
     std::string const bar = std::string(filled, '=') + std::string(width - filled, ' ');
-    std::fprintf(stderr, "%s%-20s [%s] %lld/%lld  loss %.3f  %.0f tokens/s  %d:%02d left%s",
+    std::fprintf(stderr, "%s%-24s [%s] %lld/%lld  loss %.3f  %.0f %ss/s  %d:%02d left%s",
                  terminal_ ? "\r" : "", name_.c_str(), bar.c_str(), static_cast<long long>(step),
-                 static_cast<long long>(steps_), loss, tokens_per_second, left / 60, left % 60,
-                 terminal_ ? (last ? "\x1b[K\n" : "\x1b[K") : "\n");
+                 static_cast<long long>(steps_), loss, per_second, unit_.c_str(), left / 60,
+                 left % 60, terminal_ ? (last ? "\x1b[K\n" : "\x1b[K") : "\n");
     std::fflush(stderr);
   }
 
  private:
-  std::string name_;
+  std::string name_, unit_;
   std::int64_t steps_;
   double start_;
   double shown_ = 0;
@@ -98,12 +98,6 @@ class text_table {
  private:
   std::vector<std::vector<std::string>> rows_;
 };
-
-/// Where the curve of an optimizer goes.
-inline std::filesystem::path curve_path(std::filesystem::path const& out,
-                                        std::string_view optimizer) {
-  return out / (std::string(optimizer) + ".csv");
-}
 
 /// Opens a CSV file and writes its head.
 inline std::ofstream open_csv(std::filesystem::path const& path, std::string_view head) {

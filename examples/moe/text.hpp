@@ -4,6 +4,7 @@
 /// Text for training and validation: bytes of files, split by document, cut into batches.
 #pragma once
 
+#include "moe/errors.hpp"
 #include "moe/model.hpp"
 
 #include <algorithm>
@@ -13,18 +14,12 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace moe {
-
-/// What the user gave cannot be used; what() is one line.
-struct input_error : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// Documents one after the other, a zero byte after each.
 struct corpus {

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The example's language model against finite differences, and the properties its training needs.
+/// The example's models against finite differences, and the properties their training needs. All in
+/// double: another type would compile the layers once more.
 
+#include "moe/classifier.hpp"
 #include "moe/model.hpp"
 #include "support/catch.hpp"
 
@@ -16,13 +18,14 @@
 #include <vector>
 
 #ifdef _OPENMP
-  #include <omp.h>
+#include <omp.h>
 #endif
 
 namespace {
 
 using moe::configuration;
 using moe::language_model;
+using moe::language_table;
 using moe::tensor_table;
 using moe::tensor_values;
 
@@ -72,7 +75,8 @@ moe::token_batch random_batch(configuration const& c, std::mt19937_64& bits) {
 struct difference {
   double value, bound;
 };
-template <class F> difference differentiate(F const& f) {
+template <class F>
+difference differentiate(F const& f) {
   double const h = 0x1p-9;
   double const noise = 0x1p-45;  // 32 ulp of a loss between 2 and 4
   double const near[] = {f(-h), f(h)}, middle[] = {f(-2 * h), f(2 * h)};
@@ -85,29 +89,18 @@ template <class F> difference differentiate(F const& f) {
 /// Largest error bound that still tells a wrong gradient from a right one.
 constexpr double useful_bound = 1e-7;
 
-}  // namespace
-
-TEST_CASE("gradients of every parameter tensor agree with finite differences") {
-  configuration const c = small();
-  tensor_table const table(c);
-  std::mt19937_64 bits{20};
-  auto w = random_weights(table, bits);
-  auto const batch = random_batch(c, bits);
-  language_model<double> model(c, table);
-
-  // Gradients start as NaN: backward has to write every element.
-  tensor_values<double> dw(table);
+tensor_values<double> unwritten(tensor_table const& table) {
+  tensor_values<double> values(table);
   for (int id = 0; id < table.count(); ++id) {
-    std::fill_n(dw.elements(id), table[id].size(), std::numeric_limits<double>::quiet_NaN());
+    std::fill_n(values.elements(id), table[id].size(), std::numeric_limits<double>::quiet_NaN());
   }
-  model.forward(w, batch);
-  model.backward(w, batch, dw);
+  return values;
+}
 
-  auto const loss = [&] {
-    auto const l = model.forward(w, batch);
-    return l.cross_entropy + c.balance_weight * l.balance;
-  };
-
+/// Every tensor of dw against differences of loss(), which reads w.
+template <class F>
+void check_gradients(tensor_table const& table, tensor_values<double>& w,
+                     tensor_values<double> const& dw, std::mt19937_64& bits, F const& loss) {
   for (int id = 0; id < table.count(); ++id) {
     auto const n = table[id].size();
     double* const p = w.elements(id);
@@ -156,11 +149,48 @@ TEST_CASE("gradients of every parameter tensor agree with finite differences") {
   }
 }
 
+}  // namespace
+
+TEST_CASE("gradients of every parameter tensor agree with finite differences") {
+  configuration const c = small();
+  language_table const table(c);
+  std::mt19937_64 bits{20};
+  auto w = random_weights(table, bits);
+  auto const batch = random_batch(c, bits);
+  language_model<double> model(c, table);
+  auto dw = unwritten(table);  // backward has to write every element
+  model.forward(w, batch);
+  model.backward(w, batch, dw);
+  check_gradients(table, w, dw, bits, [&] {
+    auto const l = model.forward(w, batch);
+    return l.cross_entropy + c.balance_weight * l.balance;
+  });
+}
+
+TEST_CASE("gradients of the classifier agree with finite differences") {
+  configuration const c = small();
+  moe::classifier_table const table(c, 6);
+  std::mt19937_64 bits{25};
+  auto w = random_weights(table, bits);
+  auto const targets = random_batch(c, bits).targets;
+  moe::matrix<double> inputs(c.tokens(), 6);
+  std::normal_distribution<double> normal;
+  std::generate_n(inputs.data(), inputs.size(), [&] { return normal(bits); });
+  moe::classifier<double> model(c, table);
+  auto dw = unwritten(table);
+  model.forward(w, inputs, targets);
+  model.backward(w, inputs, dw);
+  check_gradients(table, w, dw, bits, [&] {
+    auto const l = model.forward(w, inputs, targets);
+    return l.cross_entropy + c.balance_weight * l.balance;
+  });
+}
+
 TEST_CASE("an expert without tokens gets a zero gradient") {
   configuration c = small();
   c.batch = 1;
   c.context = 1;
-  tensor_table const table(c);
+  language_table const table(c);
   std::mt19937_64 bits{21};
   auto const w = random_weights(table, bits);
   auto const batch = random_batch(c, bits);
@@ -184,7 +214,7 @@ TEST_CASE("an expert without tokens gets a zero gradient") {
 
 TEST_CASE("a token's loss does not depend on later tokens or on other sequences") {
   configuration const c = small();
-  tensor_table const table(c);
+  language_table const table(c);
   std::mt19937_64 bits{22};
   auto const w = random_weights(table, bits);
   auto batch = random_batch(c, bits);
@@ -205,19 +235,19 @@ TEST_CASE("a token's loss does not depend on later tokens or on other sequences"
 TEST_CASE("an untrained model is close to a uniform guess") {
   configuration c;
   c.batch = 2;
-  tensor_table const table(c);
+  language_table const table(c);
   std::mt19937_64 bits{23};
-  auto const w = moe::initial_values<float>(table, 1);
-  language_model<float> model(c, table);
+  auto const w = moe::initial_values<double>(table, 1);
+  language_model<double> model(c, table);
   auto const l = model.forward(w, random_batch(c, bits));
   REQUIRE(std::abs(l.cross_entropy - std::log(c.vocabulary)) < 0.1);
   REQUIRE(std::abs(l.balance - 1) < 0.2);
 }
 
 TEST_CASE("initial values depend on the seed alone and have the spread of the table") {
-  tensor_table const table{configuration{}};
-  auto const a = moe::initial_values<float>(table, 5), b = moe::initial_values<float>(table, 5);
-  auto const other = moe::initial_values<float>(table, 6);
+  language_table const table{configuration{}};
+  auto const a = moe::initial_values<double>(table, 5), b = moe::initial_values<double>(table, 5);
+  auto const other = moe::initial_values<double>(table, 6);
   for (int id = 0; id < table.count(); ++id) {
     auto const& t = table[id];
     auto const n = t.size();
@@ -239,15 +269,15 @@ TEST_CASE("gradients have the same bits for any number of threads") {
   configuration c;
   c.context = 48;
   c.batch = 11;  // 528 tokens: two whole panels and a part
-  tensor_table const table(c);
+  language_table const table(c);
   std::mt19937_64 bits{24};
-  auto const w = moe::initial_values<float>(table, 2);
+  auto const w = moe::initial_values<double>(table, 2);
   auto const batch = random_batch(c, bits);
   int const before = omp_get_max_threads();
-  std::vector<tensor_values<float>> gradients;
+  std::vector<tensor_values<double>> gradients;
   for (int const threads : {1, 2, 7}) {
     omp_set_num_threads(threads);
-    language_model<float> model(c, table);
+    language_model<double> model(c, table);
     model.forward(w, batch);
     model.backward(w, batch, gradients.emplace_back(table));
   }

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// @file
-/// The example's data, its child processes and its schedule.
+/// The example's text and its child processes.
 
 #include "moe/process.hpp"
-#include "moe/schedule.hpp"
 #include "moe/text.hpp"
 #include "support/catch.hpp"
 
@@ -138,14 +137,6 @@ TEST_CASE("unigram perplexity is the effective number of bytes") {
   REQUIRE(std::abs(moe::unigram_perplexity({two, one}) - 4 / std::pow(3.0, 0.75)) < 1e-12);
 }
 
-TEST_CASE("the learning rate warms up over 3 % of the steps and ends at zero") {
-  REQUIRE(moe::learning_rate(2, 1, 1000) == 2 * 1.0 / 30);
-  REQUIRE(moe::learning_rate(2, 30, 1000) == 2);
-  REQUIRE(std::abs(moe::learning_rate(2, 515, 1000) - 1) < 1e-12);
-  REQUIRE(std::abs(moe::learning_rate(2, 1000, 1000)) < 1e-15);
-  REQUIRE(moe::learning_rate(2, 1, 1) == 2);
-}
-
 TEST_CASE("a child process hands back its result, its error or its end") {
   struct values {
     int a;
@@ -171,4 +162,14 @@ TEST_CASE("a child process hands back its result, its error or its end") {
   };
   REQUIRE_THROWS_WITH(moe::run_in_process<moe::input_error>(killed),
                       "the process was ended by signal 9");
+}
+
+TEST_CASE("a program that is run elsewhere tells how it ended") {
+  scratch_folder const folder;
+  folder.write("here.txt", "");
+  REQUIRE(moe::run_program(folder.path, {"test", "-e", "here.txt"}) == 0);
+  REQUIRE(moe::run_program(folder.path, {"test", "-e", "there.txt"}) == 1);
+  REQUIRE(moe::run_program(folder.path, {"there is no such program"}) == 127);
+  REQUIRE(moe::run_program(folder.path / "absent", {"true"}) == 127);
+  REQUIRE(moe::run_program(folder.path, {"sh", "-c", "kill -9 $$"}) == 128 + SIGKILL);
 }
