@@ -53,6 +53,8 @@ class case_data {
     return stored(p, gradient_name(p, step));
   }
 
+  bool has_lr() const { return !lr_.empty(); }
+
   /// The learning rate of a step.
   double lr(int step) const {
     if (lr_.size() != static_cast<std::size_t>(info_.steps)) {

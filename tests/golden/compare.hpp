@@ -43,11 +43,20 @@ inline deviation deviate(double got, double want, double bound) {
   return {.ratio = error == 0 ? 0 : error / bound, .error = error, .bound = bound, .where = {}};
 }
 
+/// The kind of a tensor by its name in the file: `f64/3/w/v_row@s` is a `v_row`.
+inline std::string kind_of(std::string const& name) {
+  std::string const last = name.substr(name.rfind('/') + 1);
+  std::string const kind = last.substr(0, last.find('@'));
+  return name.starts_with("f64/trace/") ? "trace." + kind : kind;
+}
+
 /// The results of one case in one precision.
 class scoreboard {
  public:
-  /// @param scale what the index's tolerances are multiplied with
-  scoreboard(case_data const& data, double scale) : data_(data), scale_(scale) {}
+  /// @param run of the reference whose tolerances hold: f32, or ref
+  /// @param scale what they are multiplied with
+  scoreboard(case_data const& data, std::string const& run, double scale)
+      : data_(data), accuracy_(accuracy_of(data, run)), scale_(scale) {}
 
   case_data const& data() const { return data_; }
   deviation const& worst() const { return worst_; }
@@ -55,12 +64,19 @@ class scoreboard {
   std::vector<std::string> const& failures() const { return failures_; }
   bool passed() const { return failures_.empty() && worst_.ratio <= 1; }
 
+  bool has_tol(std::string const& tensor) const { return accuracy_.tol.contains(tensor); }
+
   tolerance tol(std::string const& tensor) const {
-    auto const it = data_.info().tol.find(tensor);
-    if (it == data_.info().tol.end()) {
+    if (!has_tol(tensor)) {
       throw input_error("case " + data_.info().name + ": no tolerance for " + tensor);
     }
-    return it->second.scaled(scale_);
+    return accuracy_.tol.at(tensor).scaled(scale_);
+  }
+
+  /// The largest difference of the reference's own run; 0 where it is not known.
+  double measured(std::string const& tensor) const {
+    auto const it = accuracy_.measured.find(tensor);
+    return it == accuracy_.measured.end() ? 0 : it->second;
   }
 
   void fail(std::string sentence) { failures_.push_back(std::move(sentence)); }
@@ -87,13 +103,14 @@ class scoreboard {
     }
   }
 
-  /// Compares every element of a tensor of the file.
+  /// Compares every element of a tensor of the file, or the norm of the difference.
   void elements(std::string const& name, std::string const& tensor, std::vector<double> const& got,
                 tolerance allowed) {
     if (data_.file().find(name) == nullptr) return fail(name + " is not in the file");
     auto const want = data_.file().values(name);
     mark(name, tensor);
     if (want.size() != got.size()) return fail(name + " has another number of elements");
+    if (allowed.fro != 0) return norm(name, tensor, got, want, allowed.fro);
     for (std::size_t i = 0; i < want.size(); ++i) {
       double const bound = allowed.atol + allowed.rtol * std::fabs(want[i]);
       record(deviate(got[i], want[i], bound), name, i, tensor);
@@ -119,20 +136,46 @@ class scoreboard {
     kind = std::move(d);
   }
 
-  /// Every kind of tensor that the index names and every float64 value of the file must have been
-  /// compared; what was not is a failure.
+  /// Every kind of tensor that the index names for the run, and every float64 value of the file
+  /// that is of no other kind, must have been compared; what was not is a failure.
   void require_all_compared() {
     auto const require_kind = [&](std::string const& tensor) {
       if (!kinds_.contains(tensor)) fail(tensor + " of the index was not compared");
     };
-    for (auto const& [tensor, t] : data_.info().tol) require_kind(tensor);
-    for (auto const& [tensor, e] : data_.info().reference_error) require_kind(tensor);
+    for (auto const& [tensor, t] : accuracy_.tol) require_kind(tensor);
+    for (auto const& [tensor, e] : accuracy_.measured) require_kind(tensor);
     for (auto const& [name, t] : data_.file().tensors()) {
-      if (name.starts_with("f64/") && !compared_.contains(name)) fail(name + " was not compared");
+      if (!name.starts_with("f64/") || compared_.contains(name)) continue;
+      if (!is_of_another_run(kind_of(name))) fail(name + " was not compared");
     }
   }
 
  private:
+  static run_accuracy const& accuracy_of(case_data const& data, std::string const& run) {
+    auto const it = data.info().runs.find(run);
+    if (it != data.info().runs.end()) return it->second;
+    throw input_error("case " + data.info().name + ": no tolerances for the run " + run);
+  }
+
+  bool is_of_another_run(std::string const& tensor) const {
+    if (has_tol(tensor)) return false;
+    for (auto const& [run, accuracy] : data_.info().runs) {
+      if (accuracy.tol.contains(tensor)) return true;
+    }
+    return false;
+  }
+
+  /// The norm of the difference, against that of the reference.
+  void norm(std::string const& name, std::string const& tensor, std::vector<double> const& got,
+            std::vector<double> const& want, double fro) {
+    std::vector<double> difference(want.size());
+    for (std::size_t i = 0; i < want.size(); ++i) difference[i] = got[i] - want[i];
+    auto const length = [](std::vector<double> const& x) {
+      return static_cast<double>(std::sqrt(moments(x).squares));
+    };
+    record(deviate(length(difference), 0, fro * length(want)), name, 0, tensor);
+  }
+
   /// The sums over all elements: within the sum of what the elements are allowed.
   void sums(std::string const& name, std::string const& tensor, std::vector<double> const& got,
             tolerance allowed) {
@@ -141,6 +184,14 @@ class scoreboard {
     mark(name, tensor);
     if (want.size() != 2) return fail(name + " does not hold two sums");
     moments const own(got);
+    if (allowed.fro != 0) {  // |sum d_i| <= sqrt(n) ||d||, and the norms differ by ||d|| at most
+      double const d = allowed.fro * std::sqrt(want[1]);
+      double const n = std::sqrt(static_cast<double>(got.size()));
+      record(deviate(static_cast<double>(own.sum), want[0], n * d), name, 0, tensor);
+      record(deviate(static_cast<double>(own.squares), want[1], d * (2 * std::sqrt(want[1]) + d)),
+             name, 1, tensor);
+      return;
+    }
     double bound = 0;
     double bound_of_squares = 0;
     for (double const x : got) {
@@ -153,6 +204,7 @@ class scoreboard {
   }
 
   case_data const& data_;
+  run_accuracy const& accuracy_;
   double scale_;
   deviation worst_;
   std::map<std::string, deviation> by_tensor_;

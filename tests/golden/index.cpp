@@ -16,6 +16,16 @@ param_info parse_param(nlohmann::json const& j) {
           .no_grad_steps = j.at("no_grad_steps")};
 }
 
+run_accuracy parse_accuracy(nlohmann::json const& tol, nlohmann::json const& err) {
+  run_accuracy run;
+  for (auto const& [tensor, t] : tol.items()) {
+    run.tol[tensor] = t.contains("fro") ? tolerance{.fro = t.at("fro")}
+                                        : tolerance{.rtol = t.at("rtol"), .atol = t.at("atol")};
+  }
+  for (auto const& [tensor, e] : err.items()) run.measured[tensor] = e.at("abs");
+  return run;
+}
+
 procedural_input parse_procedural(nlohmann::json const& j) {
   return {.key = j.at("key_init"),
           .shift_init = j.at("shift_init"),
@@ -47,8 +57,7 @@ golden_case parse_case(nlohmann::json const& j) {
                 .snapshots = j.at("snapshots"),
                 .params = {},
                 .groups = {},
-                .tol = {},
-                .reference_error = {},
+                .runs = {},
                 .procedural = {}};
   for (auto const& p : j.at("params")) c.params.push_back(parse_param(p));
   for (auto const& g : j.at("groups")) c.groups.push_back(parse_group(g));
@@ -57,14 +66,9 @@ golden_case parse_case(nlohmann::json const& j) {
       throw input_error("case " + c.name + ": parameter " + p.name + " has a bad rank or group");
     }
   }
-  nlohmann::json const none = nlohmann::json::object();
-  auto const of_f32 = [&](char const* what) -> nlohmann::json const& {
-    return j.at(what).contains("f32") ? j.at(what).at("f32") : none;
-  };
-  for (auto const& [tensor, t] : of_f32("tol").items()) {
-    c.tol[tensor] = {.rtol = t.at("rtol"), .atol = t.at("atol")};
+  for (auto const& [run, tol] : j.at("tol").items()) {
+    c.runs[run] = parse_accuracy(tol, j.at("err").at(run));
   }
-  for (auto const& [tensor, e] : of_f32("err").items()) c.reference_error[tensor] = e.at("abs");
   if (j.contains("procedural")) {
     for (auto const& [param, p] : j.at("procedural").items()) {
       c.procedural[param] = parse_procedural(p);

@@ -4,6 +4,7 @@
 /// All parameters of one case in one plan: buffers, ranges by tier, and the step.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -95,14 +96,21 @@ class instance {
   /// @pre `data` outlives the instance
   explicit instance(case_data const& data)
       : data_(data),
-        executor_(side_.template make_executor<Param>()),
+        with_{side_.template make_executor<Param>()},
         held_(data.info().params.size()) {
     for (std::size_t i = 0; i < held_.size(); ++i) place(i, tier_indices{});
     auto const plan = std::apply(make_plan, ranges_);
     if (!plan) check(plan.error(), "make_plan");
     plan_.emplace(*plan);
     workspace_ = side_.make_workspace(plan_->workspace_bytes());
-    check(tieropt::prepare(executor_, *plan_, workspace_), "prepare");
+    check(tieropt::prepare(with_.executor, *plan_, workspace_), "prepare");
+    if constexpr (Recipe::multiplies) {
+      std::size_t count = 0;
+      for (buffers_type const& b : held_) count += b.param.size();
+      with_.products.first.resize(count);
+      with_.products.last.resize(count);
+      with_.products.expected = plan_->products();
+    }
   }
   instance(instance const&) = delete;
   instance& operator=(instance const&) = delete;
@@ -113,6 +121,19 @@ class instance {
   buffers_type& operator[](std::size_t i) { return held_[i]; }
   buffers_type const& operator[](std::size_t i) const { return held_[i]; }
 
+  /// The gradient of step `t`; none if the parameter rests then.
+  std::optional<std::vector<double>> gradient(std::size_t i, int t) const {
+    auto g = data_.gradient(info(i), t);
+    if (Recipe::missing_is_zero && !g) g.emplace(static_cast<std::size_t>(info(i).count()));
+    return g;
+  }
+  /// How many steps of the first `t` the parameter did not rest in.
+  std::int64_t steps_taken(std::size_t i, int t) const {
+    if (Recipe::missing_is_zero) return t;
+    auto const& rests = info(i).no_grad_steps;
+    return t - std::count_if(rests.begin(), rests.end(), [t](int s) { return s <= t; });
+  }
+
   /// Calls f(name, vector) for each state of parameter `i`.
   template <class F>
   void for_each_state(std::size_t i, F f) {
@@ -122,7 +143,7 @@ class instance {
   /// Writes the gradients of a step and rests the parameters that have none.
   void load_gradients(int t) {
     for (std::size_t i = 0; i < size(); ++i) {
-      auto const g = data_.gradient(info(i), t);
+      auto const g = gradient(i, t);
       held_[i].has_gradient = g.has_value();
       if (g) copy(converted<Param>(*g), held_[i].grad);
     }
@@ -132,7 +153,8 @@ class instance {
   /// Takes one step of every parameter that has a gradient, and waits for it.
   void step(std::vector<tieropt::hyper> const& hypers, std::uint64_t seed) {
     tieropt::step_inputs const inputs{.seed = seed};
-    check(tieropt::enqueue(executor_, *plan_, workspace_, hypers, inputs), "enqueue");
+    if constexpr (Recipe::multiplies) with_.products.seen = 0;
+    check(tieropt::enqueue(with_.executor, *plan_, workspace_, hypers, inputs), "enqueue");
     side_.wait();
   }
 
@@ -151,8 +173,40 @@ class instance {
     }
   }
 
-  /// The root mean square of the update of the last step, before clipping.
-  double update_rms(std::size_t i) { return find_rms(places_[i], tier_indices{}); }
+  /// Calls f(tier, range) for the tier of parameter `i`.
+  template <class F>
+  void with_tier(std::size_t i, F f) {
+    [&]<std::size_t... Is>(std::index_sequence<Is...>) {
+      ((places_[i].tier == Is
+            ? f(std::tuple_element_t<Is, tiers>{}, cuda::std::integral_constant<std::size_t, Is>{})
+            : void()),
+       ...);
+    }
+    (tier_indices{});
+  }
+  /// What the clip measured in the last step: the first `n` values, of the tensor or its matrices.
+  std::vector<double> measured(std::size_t i, std::size_t n = 1) {
+    std::vector<double> out;
+    with_tier(i, [&](auto tier, auto range) {
+      if constexpr (decltype(tier)::clip::measures) {
+        auto const* const at = tieropt::update_rms(*plan_, workspace_, range, places_[i].slot);
+        for (std::size_t e = 0; e < n; ++e) out.push_back(side_.read(at + e));
+      }
+    });
+    return out;
+  }
+  /// The RMS of the parameter that scaled the last step's learning rate; none if nothing did.
+  std::optional<double> param_rms(std::size_t i) {
+    std::optional<double> rms;
+    with_tier(i, [&](auto tier, auto range) {
+      if constexpr (!std::is_same_v<typename decltype(tier)::scale, tieropt::no_scale>) {
+        rms = side_.read(tieropt::param_rms(*plan_, workspace_, range, places_[i].slot));
+      }
+    });
+    return rms;
+  }
+  /// What the last step multiplied. @pre the recipe does, and there is one parameter
+  auto const& products() const { return with_.products; }
 
   /// Copies without moving the destination, since the plan knows its address.
   template <class From, class To>
@@ -183,6 +237,7 @@ class instance {
   template <std::size_t... Is>
   void place(std::size_t i, std::index_sequence<Is...>) {
     std::size_t const tier = Recipe::tier_of(data_.info().groups.at(info(i).group));
+    if (tier >= sizeof...(Is)) throw library_error("no tier has this combination of options");
     ((tier == Is ? bind<std::tuple_element_t<Is, tiers>>(i, std::get<Is>(ranges_)) : void()), ...);
     places_.push_back({tier, static_cast<std::int64_t>(members_[tier].size())});
     members_[tier].push_back(i);
@@ -218,9 +273,11 @@ class instance {
         bound.variance.col = shaped(b.col.data(), cols);
       }
     }
-    if (b.row.empty()) {
-      b.exact.resize(count);
-      bound.variance.exact = shaped(b.exact.data(), shape);
+    if constexpr (!std::is_same_v<typename Tier::variance::state_type, tieropt::none>) {
+      if (b.row.empty()) {
+        b.exact.resize(count);
+        bound.variance.exact = shaped(b.exact.data(), shape);
+      }
     }
     bound.key = static_cast<std::int64_t>(i);
     bound.group = info(i).group;
@@ -246,7 +303,7 @@ class instance {
         lists[tier].push_back(held_[i].has_gradient ? held_[i].grad.data() : nullptr);
       }
     }
-    check(tieropt::rebind_grads(executor_, *plan_, workspace_, lists[Is]...), "rebind_grads");
+    check(tieropt::rebind_grads(with_.executor, *plan_, workspace_, lists[Is]...), "rebind_grads");
   }
 
   struct place_in_plan {
@@ -254,21 +311,9 @@ class instance {
     std::int64_t slot;
   };
 
-  template <std::size_t... Is>
-  double find_rms(place_in_plan at, std::index_sequence<Is...>) {
-    double rms = 0;
-    auto const read = [&](auto range) {
-      if (range == at.tier) {
-        rms = side_.read(tieropt::update_rms(*plan_, workspace_, range, at.slot));
-      }
-    };
-    (read(cuda::std::integral_constant<std::size_t, Is>{}), ...);
-    return rms;
-  }
-
   case_data const& data_;
   Side side_;
-  typename Side::template executor<Param> executor_;
+  typename Recipe::template equipment<typename Side::template executor<Param>, Side> with_;
   std::vector<buffers_type> held_;
   std::vector<place_in_plan> places_;
   std::vector<std::size_t> members_[std::tuple_size_v<tiers>];

@@ -19,6 +19,40 @@ struct state_names {
   char const* col = nullptr;
 };
 
+/// The number of a group, or `otherwise` where the group does not say.
+inline double number(hyper_group const& group, char const* name, double otherwise, int i = 0) {
+  auto const it = group.find(name);
+  return it == group.end() ? otherwise : it->second.at(static_cast<std::size_t>(i));
+}
+
+/// What most recipes have in common.
+template <class Compute>
+struct recipe {
+  using compute = Compute;
+  static constexpr bool has_update = false;       // the last update is in the file
+  static constexpr bool has_update_rms = false;   // and its RMS before clipping, for every step
+  static constexpr bool has_rates = false;        // and param_rms, lr and beta2t
+  static constexpr bool multiplies = false;       // matrices
+  static constexpr bool missing_is_zero = false;  // a missing gradient counts as zeros
+
+  /// What a step launches through.
+  template <class Executor, class Side>
+  struct equipment {
+    Executor executor;
+  };
+
+  static std::size_t tier_of(hyper_group const&) { return 0; }
+  /// Whether a step of lr = -1 on p = 0 turns the parameter into the update.
+  static bool shows_update(hyper_group const&) { return true; }
+  static tieropt::hyper hyper_of(hyper_group const& group, double lr) {
+    return {.lr = lr,
+            .beta1 = group.at("betas").at(0),
+            .beta2 = group.at("betas").at(1),
+            .eps = number(group, "eps", tieropt::default_eps),
+            .weight_decay = group.at("weight_decay").at(0)};
+  }
+};
+
 /// Momentum beside an exact second moment: the one SkewAdam tier that the paper has no population
 /// for.
 template <class Compute>
@@ -28,14 +62,14 @@ struct momentum_exact : tieropt::skewadam::published::router_as<Compute> {
 
 /// SkewAdam as published: momentum or none, times factored or exact.
 template <class Compute>
-struct skewadam {
-  using compute = Compute;
+struct skewadam : recipe<Compute> {
   using tiers = std::tuple<tieropt::skewadam::published::backbone_as<Compute>,  // mf
                            momentum_exact<Compute>,                             // mx
                            tieropt::skewadam::published::experts_as<Compute>,   // nf
                            tieropt::skewadam::published::router_as<Compute>>;   // nx
   static constexpr state_names names{
       .momentum = "exp_avg", .exact = "v", .row = "v_row", .col = "v_col"};
+  static constexpr bool has_update = true;
   static constexpr bool has_update_rms = true;
 
   static std::size_t tier_of(hyper_group const& group) {
@@ -47,35 +81,34 @@ struct skewadam {
 
 /// AdamW: decay and update in one expression.
 template <class Compute>
-struct adamw {
-  using compute = Compute;
+struct adamw : recipe<Compute> {
   using tiers = std::tuple<tieropt::adamw::tensor_as<Compute>>;
   static constexpr state_names names{.momentum = "exp_avg", .exact = "exp_avg_sq"};
-  static constexpr bool has_update_rms = false;
-
-  static std::size_t tier_of(hyper_group const&) { return 0; }
 };
 
-/// The tier of the trainer's AdamW: its decay is rounded to the parameter's type first.
+/// Adam: decay as a part of the gradient.
 template <class Compute>
-struct rounded_decay_adamw : tieropt::adamw::tensor_as<Compute> {
-  using decay = tieropt::rounded_decay;
-  using rounding = tieropt::stochastic_rounding;
+struct adam : adamw<Compute> {
+  using tiers = std::tuple<tieropt::adam::tensor_as<Compute>>;
 };
 
-/// The published trainer's AdamW for bf16 parameters.
+/// Lion. A sign that differs moves the parameter by 2 lr, tens to thousands of tolerances.
+template <class Compute>
+struct lion : recipe<Compute> {
+  using tiers = std::tuple<tieropt::lion::tensor_as<Compute>>;
+  static constexpr state_names names{.momentum = "exp_avg"};
+};
+
+/// The published trainer's AdamW for bf16 parameters: its decay is rounded first.
 template <class Compute>
 struct trainer_adamw : adamw<Compute> {
-  using tiers = std::tuple<rounded_decay_adamw<Compute>>;
+  using tiers = std::tuple<tieropt::skewadam::trainer::adamw_as<Compute>>;
 };
 
-/// The hyperparameters of a group; every recipe above spells them alike.
-inline tieropt::hyper hyper_of(hyper_group const& group, double lr) {
-  return {.lr = lr,
-          .beta1 = group.at("betas").at(0),
-          .beta2 = group.at("betas").at(1),
-          .eps = group.at("eps").at(0),
-          .weight_decay = group.at("weight_decay").at(0)};
-}
+/// The published trainer's Lion for bf16 parameters.
+template <class Compute>
+struct trainer_lion : lion<Compute> {
+  using tiers = std::tuple<tieropt::skewadam::trainer::lion_as<Compute>>;
+};
 
 }  // namespace golden

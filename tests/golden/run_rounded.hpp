@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Runs a case with bf16 parameters: each step alone, from stored states, over many seeds.
+/// Runs a case with bf16 parameters: each step alone, from stored states, and where the rounding is
+/// stochastic over many seeds.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +34,12 @@ struct bf16_neighbours {
     above = below == x ? below : step(below, +1);
   }
 
+  /// The nearer of the two; of two as near the one that `up` says.
+  double nearest(double x, bool up) const {
+    double const to_below = x - below, to_above = above - x;  // exact: both are near x
+    return to_above < to_below || (to_above == to_below && up) ? above : below;
+  }
+
   /// The variance of exact stochastic rounding.
   double variance(double x) const { return (x - below) * (above - x); }
 
@@ -53,15 +60,14 @@ void load_states(instance<Recipe, Param, Side>& run, char const* of, int t) {
   tensor_file const& file = run.data().file();
   for (std::size_t i = 0; i < run.size(); ++i) {
     param_info const& p = run.info(i);
-    bool const started = t > 1 && file.find(step_name(of, t - 1, p, "step")) != nullptr;
+    std::int64_t const k = run.steps_taken(i, t - 1);
     run.for_each_state(i, [&](char const* name, auto& values) {
-      if (started) {
+      if (k > 0) {
         run.copy(converted<state>(file.values(step_name(of, t - 1, p, name))), values);
       } else {
         std::fill(values.begin(), values.end(), state{});
       }
     });
-    std::int64_t const k = started ? file.integers(step_name(of, t - 1, p, "step")).at(0) : 0;
     std::fill(run[i].step.begin(), run[i].step.end(), k);
   }
 }
@@ -74,19 +80,24 @@ void load_params(instance<Recipe, Param, Side>& run, int t, char const* what) {
   }
 }
 
-/// The value that gets rounded: parameters in the compute type, from the decayed ones, no decay.
+/// The value that gets rounded: parameters in the compute type, from the decayed ones where the
+/// decay is rounded first.
 template <class Recipe>
 void compare_unrounded(instance<Recipe, typename Recipe::compute>& run, int t, scoreboard& board,
-                       update_checks<Recipe, typename Recipe::compute>& updates) {
+                       update_checks<Recipe, typename Recipe::compute>& updates,
+                       rate_checks<Recipe, typename Recipe::compute>& rates) {
   case_data const& data = board.data();
   load_states(run, std::is_same_v<typename Recipe::compute, float> ? "f32" : "f64", t);
-  load_params(run, t, "p_decayed");
+  bool const decayed = data.file().find(step_name("f32", t, run.info(0), "p_decayed")) != nullptr;
+  load_params(run, t, decayed ? "p_decayed" : "p_in");
   run.load_gradients(t);
   updates.before_step(run, t, board);
-  auto hypers = hypers_at(data, t);
-  for (auto& h : hypers) h.weight_decay = 0;
+  rates.before_step(run, t);
+  auto hypers = hypers_at<Recipe>(data, t);
+  for (auto& h : hypers) h.weight_decay = decayed ? 0 : h.weight_decay;
   run.step(hypers, 0);
   updates.after_step(run, t);
+  rates.after_step(run, t);
   for (std::size_t i = 0; i < run.size(); ++i) {
     param_info const& p = run.info(i);
     board.compare(step_name("f64", t, p, "p_pre"), "p_pre", p, widened(run[i].param));
@@ -143,8 +154,10 @@ void run_unrounded(scoreboard& board) {
   case_data const& data = board.data();
   update_checks<Recipe, typename Recipe::compute> updates(data);
   instance<Recipe, typename Recipe::compute> run(data);
-  for (int t = 1; t <= data.info().steps; ++t) compare_unrounded(run, t, board, updates);
+  rate_checks<Recipe, typename Recipe::compute> rates(data);
+  for (int t = 1; t <= data.info().steps; ++t) compare_unrounded(run, t, board, updates, rates);
   updates.compare_traces(board);
+  rates.compare_traces(board);
 }
 
 /// Takes one rounded step again and again, each time with another seed.
@@ -161,7 +174,7 @@ class redrawn_step {
     load_states(run_, "f32", t);
     load_params(run_, t, "p_in");
     start_ = run_.saved();
-    hypers_ = hypers_at(run_.data(), t);
+    hypers_ = hypers_at<Recipe>(run_.data(), t);
   }
   instance_type& draw(int seed) {
     run_.restore(start_);
@@ -175,34 +188,57 @@ class redrawn_step {
   std::vector<tieropt::hyper> hypers_;
 };
 
-/// The rounded step itself, from `p_in`, decay and all. On a device each draw must have the bits
-/// of the host's.
+/// A step on `side`, and beside it on the host if that is another: they must give the same bits.
+template <class Recipe>
+class twin_step {
+ public:
+  explicit twin_step(case_data const& data) : step_(data) {
+    if (!std::is_same_v<side, host_side>) host_.emplace(data);
+  }
+
+  void load(int t) {
+    t_ = t;
+    step_.load(t);
+    if (host_) host_->load(t);
+  }
+  /// @return null if the bits differ
+  instance<Recipe, tieropt::bf16, side>* draw(int seed, scoreboard& board) {
+    auto& run = step_.draw(seed);
+    if (!host_) return &run;
+    auto const& host_run = host_->draw(seed);
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      if (run[i].differs_from(host_run[i])) {
+        board.fail(step_name("bf16", t_, run.info(i), "p") + " with seed " + std::to_string(seed) +
+                   " has not the host's bits");
+        return nullptr;
+      }
+    }
+    return &run;
+  }
+
+ private:
+  redrawn_step<Recipe, side> step_;
+  std::optional<redrawn_step<Recipe, host_side>> host_;
+  int t_ = 0;
+};
+
+/// The rounded step itself, from `p_in`, decay and all.
 template <class Recipe>
 void run_rounded(scoreboard& board, int n_seeds) {
   case_data const& data = board.data();
-  redrawn_step<Recipe, side> step(data);
-  std::optional<redrawn_step<Recipe, host_side>> host_step;
-  if (!std::is_same_v<side, host_side>) host_step.emplace(data);
+  twin_step<Recipe> step(data);
   for (int t = 1; t <= data.info().steps; ++t) {
     step.load(t);
-    if (host_step) host_step->load(t);
     std::vector<rounding_statistics> statistics;
     for (param_info const& p : data.info().params) {
       statistics.emplace_back(data.file().values(step_name("f64", t, p, "p_pre")),
                               board.tol("p_pre").atol);
     }
     for (int seed = 0; seed < n_seeds; ++seed) {
-      auto& run = step.draw(seed);
-      for (std::size_t i = 0; i < run.size(); ++i) statistics[i].take(widened(run[i].param));
-      if (seed == 0) compare_states(run, t, board);
-      if (!host_step) continue;
-      auto const& host_run = host_step->draw(seed);
-      for (std::size_t i = 0; i < run.size(); ++i) {
-        if (run[i].differs_from(host_run[i])) {
-          return board.fail(step_name("bf16", t, run.info(i), "p") + " with seed " +
-                            std::to_string(seed) + " has not the host's bits");
-        }
-      }
+      auto* const run = step.draw(seed, board);
+      if (run == nullptr) return;
+      for (std::size_t i = 0; i < run->size(); ++i) statistics[i].take(widened((*run)[i].param));
+      if (seed == 0) compare_states(*run, t, board);
     }
     for (std::size_t i = 0; i < statistics.size(); ++i) {
       std::string const name = step_name("f64", t, data.info().params[i], "p_pre");
@@ -213,6 +249,37 @@ void run_rounded(scoreboard& board, int n_seeds) {
       if (strays.empty()) continue;
       board.fail(name + ": " + std::to_string(strays.size()) + " elements, the first " +
                  std::to_string(*strays.begin()) + ", went to no bf16 neighbour");
+    }
+  }
+}
+
+/// The same, rounded to nearest: where no value within the tolerance is on the other side of a tie,
+/// only one result is right. It depends on no seed.
+template <class Recipe>
+void run_to_nearest(scoreboard& board, int n_seeds) {
+  case_data const& data = board.data();
+  double const tol = board.tol("p_pre").atol;
+  twin_step<Recipe> step(data);
+  for (int t = 1; t <= data.info().steps; ++t) {
+    step.load(t);
+    for (int seed = 0; seed < std::min(n_seeds, 2); ++seed) {
+      auto* const run = step.draw(seed, board);
+      if (run == nullptr) return;
+      compare_states(*run, t, board);
+      for (std::size_t i = 0; i < run->size(); ++i) {
+        std::string const name = step_name("f64", t, run->info(i), "p_pre");
+        auto const exact = data.file().values(name);
+        auto const results = widened((*run)[i].param);
+        for (std::size_t e = 0; e < exact.size(); ++e) {
+          double const low = exact[e] - tol, high = exact[e] + tol;
+          if (bf16_neighbours(low).nearest(low, false) <= results[e] &&
+              results[e] <= bf16_neighbours(high).nearest(high, true)) {
+            continue;
+          }
+          return board.fail(name + ": element " + std::to_string(e) +
+                            " was not rounded to nearest");
+        }
+      }
     }
   }
 }

@@ -19,13 +19,27 @@ inline constexpr int enough_seeds = 4096;
 
 class scoreboard;
 
-// See recipes.hpp.
+// See recipes.hpp, adafactor_recipes.hpp and muon_recipes.hpp.
 template <class Compute>
 struct skewadam;
 template <class Compute>
 struct adamw;
 template <class Compute>
+struct adam;
+template <class Compute>
+struct lion;
+template <class Compute>
 struct trainer_adamw;
+template <class Compute>
+struct trainer_lion;
+template <class Compute>
+struct adafactor;
+template <class Compute>
+struct adafactor_to_nearest;
+template <class Compute>
+struct muon;
+template <class Compute>
+struct muon_in_bf16;
 
 /// All steps from the initial parameters; see run_case.hpp.
 template <class Recipe>
@@ -35,8 +49,12 @@ void run_trajectory(scoreboard& board);
 template <class Recipe>
 void run_unrounded(scoreboard& board);
 
-/// The same, rounded with seeds 0 to `n_seeds` - 1.
+/// The same, rounded stochastically with seeds 0 to `n_seeds` - 1.
 template <class Recipe>
 void run_rounded(scoreboard& board, int n_seeds);
+
+/// The same, rounded to nearest.
+template <class Recipe>
+void run_to_nearest(scoreboard& board, int n_seeds);
 
 }  // namespace golden

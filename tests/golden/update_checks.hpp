@@ -20,21 +20,24 @@ inline std::string step_name(char const* run, int t, param_info const& p, std::s
   return std::string(run) + "/" + std::to_string(t) + "/" + p.name + "/" + what;
 }
 
-inline std::vector<tieropt::hyper> hypers_at(case_data const& data, int t) {
+/// The hyperparameters of each group at step `t`.
+template <class Recipe>
+std::vector<tieropt::hyper> hypers_at(case_data const& data, int t) {
   std::vector<tieropt::hyper> hypers;
-  for (auto const& group : data.info().groups) hypers.push_back(hyper_of(group, data.lr(t)));
+  double const lr = data.has_lr() ? data.lr(t) : 0;  // not used where the rate is the tier's
+  for (auto const& group : data.info().groups) hypers.push_back(Recipe::hyper_of(group, lr));
   return hypers;
 }
 
-/// What the reference's order of summation adds to the RMS of an update, beyond the exact one.
+/// What the reference's order of summation adds to the RMS of a tensor, beyond the exact one.
 ///
 /// The reference adds the squares one after the other. Over 524,288 of them that rounds by 2e-13,
 /// more than a tolerance in double allows, while a sum by trees is right to the last bits.
-inline double rounding_of_reference_order(std::vector<double> const& update) {
+inline double rounding_of_reference_order(std::vector<double> const& values) {
   double in_order = 0;
-  for (double const u : update) in_order = tieropt::add(in_order, tieropt::mul(u, u));
-  auto const n = static_cast<double>(update.size());
-  auto const exact = std::sqrt(moments(update).squares / static_cast<long double>(n));
+  for (double const x : values) in_order = tieropt::add(in_order, tieropt::mul(x, x));
+  auto const n = static_cast<double>(values.size());
+  auto const exact = std::sqrt(moments(values).squares / static_cast<long double>(n));
   return static_cast<double>(std::sqrt(in_order / n) - exact);
 }
 
@@ -56,10 +59,10 @@ class update_checks {
     if constexpr (Recipe::has_update_rms) {
       if (std::is_same_v<typename Recipe::compute, double>) {
         probe(run, t, without_clip, [&](std::size_t i, std::vector<double> const& u) {
-          at(i, t) = rounding_of_reference_order(u);
+          if (Recipe::shows_update(group_of(i))) at(i, t) = rounding_of_reference_order(u);
         });
       }
-      if (t != data_.info().steps) return;
+      if (!Recipe::has_update || t != data_.info().steps) return;
       probe(run, t, as_published, [&](std::size_t i, std::vector<double> const& u) {
         param_info const& p = run.info(i);
         board.compare(step_name("f64", t, p, "update"), "update", p, u);
@@ -73,7 +76,7 @@ class update_checks {
       for (std::size_t i = 0; i < run.size(); ++i) {
         if (!run[i].has_gradient) continue;
         double const order = std::isnan(at(i, t)) ? 0 : at(i, t);
-        at(i, t) = run.update_rms(i) + order;
+        at(i, t) = run.measured(i).at(0) + order;
       }
     }
   }
@@ -92,6 +95,9 @@ class update_checks {
   static constexpr double as_published = 1;
   static constexpr double without_clip = 1e300;  // for double only
 
+  hyper_group const& group_of(std::size_t i) const {
+    return data_.info().groups.at(static_cast<std::size_t>(data_.info().params[i].group));
+  }
   double& at(std::size_t i, int t) { return traces_[i][static_cast<std::size_t>(t - 1)]; }
 
   /// Takes step `t` from where `run` stands, on p = 0 with lr = -1 and no decay: then p is the
@@ -101,7 +107,7 @@ class update_checks {
     instance_type& probe = *probe_;
     probe.restore(run.saved());
     probe.load_gradients(t);
-    auto hypers = hypers_at(data_, t);
+    auto hypers = hypers_at<Recipe>(data_, t);
     for (auto& h : hypers) h.lr = -1, h.weight_decay = 0, h.clip = clip;
     for (std::size_t i = 0; i < probe.size(); ++i) {
       std::fill(probe[i].param.begin(), probe[i].param.end(), Param{});

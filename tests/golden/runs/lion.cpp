@@ -1,0 +1,7 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "golden/run_case.hpp"
+
+template void golden::run_trajectory<golden::lion<float>>(scoreboard&);
+template void golden::run_trajectory<golden::lion<double>>(scoreboard&);
