@@ -12,6 +12,23 @@
 namespace tieropt {
 inline namespace v0_1 {
 
+/// How cuBLAS calls an element type. @tparam T float, double, or a 16-bit type with the bits of
+/// bf16 or fp16 @return its cudaDataType_t, or -1
+template <class T>
+consteval int cublas_type() {
+  if constexpr (cuda::std::is_same_v<T, double>) {
+    return CUDA_R_64F;
+  } else if constexpr (cuda::std::is_same_v<T, float>) {
+    return CUDA_R_32F;
+  } else if constexpr (cuda::std::is_base_of_v<storage_16<T, bf16_format>, storage<T>>) {
+    return CUDA_R_16BF;
+  } else if constexpr (cuda::std::is_base_of_v<storage_16<T, fp16_format>, storage<T>>) {
+    return CUDA_R_16F;
+  } else {
+    return -1;
+  }
+}
+
 /// Multiplies on a stream; link with cublasLt. Sums are kept in float, or in double for double.
 ///
 /// It neither allocates device memory nor waits, so that a step can be captured in a graph. The
@@ -26,9 +43,10 @@ class cublaslt_gemm {
   /// Multiplies. @tparam T float, double, or a 16-bit type with the bits of bf16 or fp16
   /// @param[in] p the operands @return ok or device
   template <storable T>
+    requires(cublas_type<T>() >= 0)
   TIEROPT_HOST status operator()(matrix_product<T> const& p) const {
     // Row-major D = A B is column-major D^T = B^T A^T: the operands change places.
-    constexpr cudaDataType_t type = data_type<T>();
+    constexpr auto type = static_cast<cudaDataType_t>(cublas_type<T>());
     constexpr bool wide = type == CUDA_R_64F;
     call c;
     c.describe(wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, wide ? CUDA_R_64F : CUDA_R_32F,
@@ -48,21 +66,6 @@ class cublaslt_gemm {
   }
 
  private:
-  template <class T>
-  static consteval cudaDataType_t data_type() {
-    if constexpr (cuda::std::is_same_v<T, double>) {
-      return CUDA_R_64F;
-    } else if constexpr (cuda::std::is_same_v<T, float>) {
-      return CUDA_R_32F;
-    } else if constexpr (cuda::std::is_base_of_v<storage_16<T, bf16_format>, storage<T>>) {
-      return CUDA_R_16BF;
-    } else {
-      static_assert(cuda::std::is_base_of_v<storage_16<T, fp16_format>, storage<T>>,
-                    "[tieropt-gemm-element] cuBLASLt multiplies float, double, bf16 or fp16");
-      return CUDA_R_16F;
-    }
-  }
-
   /// The descriptors of one product; does nothing once something failed.
   struct call {
     cublasLtMatmulDesc_t product = nullptr;

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The tieropt authors
+// SPDX-License-Identifier: Apache-2.0
+
+// expect: [tieropt-tier-orthogonal-parts]
+
+#include <tieropt/policy/tier_policy.hpp>
+
+struct population : tieropt::tier {
+  using clip = tieropt::unit_norm;
+  using orthogonal = tieropt::newton_schulz<float>;
+#ifdef FIXED
+  using variance = tieropt::no_variance;
+#else
+#endif
+};
+using policy = tieropt::tier_policy<population>;
+bool const known = policy::contains<population>;
