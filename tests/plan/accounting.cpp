@@ -145,7 +145,10 @@ TEST_CASE("a step stays inside its workspace", "[accounting]") {
 }
 
 TEST_CASE("the partial results of a tensor do not share memory", "[accounting]") {
-  using parts = tieropt::tier_parts<corrected::backbone, bf16, bf16>;
+  struct scaled : corrected::backbone {
+    using scale = tieropt::param_rms_scale<tieropt::scope::matrix>;
+  };
+  using parts = tieropt::tier_parts<scaled, bf16, bf16>;
   for (auto const& e :
        std::vector<extents>{{1, 1, 1}, {3, 64, 64}, {2, 129, 1025}, {64, 1, 7}, {5, 1024, 2}}) {
     tieropt::geometry const shape{e[0], e[1], e[2]};
@@ -158,10 +161,12 @@ TEST_CASE("the partial results of a tensor do not share memory", "[accounting]")
         {at.row_part, shape.E * segments * shape.R},
         {at.col_part, shape.E * row_tiles * columns},
         {at.norm_part, shape.E * row_tiles * segments},
+        {at.param_part, shape.E * row_tiles * segments},
         {at.rms, shape.E},
-        {at.factor, shape.E}};
+        {at.factor, shape.E},
+        {at.param_rms, shape.E}};
     INFO("E " << shape.E << " R " << shape.R << " C " << shape.C);
-    CHECK(parts_at.size() == 7);
+    CHECK(parts_at.size() == 9);
     std::int64_t end = 0;
     for (auto const& [begin, size] : parts_at) {
       CHECK(begin >= end);
@@ -185,6 +190,10 @@ TEST_CASE("traffic per parameter is that of the passes", "[accounting]") {
   about(tieropt::traffic_bytes<corrected::experts, bf16>(e), 10);
   about(tieropt::traffic_bytes<corrected::backbone, bf16>(e), 20);
   about(tieropt::traffic_bytes<corrected::router, float>(e), 28);
+  about(tieropt::traffic_bytes<tieropt::adafactor::tensor, bf16>(e), 12);
+  about(tieropt::traffic_bytes<tieropt::adafactor::with_momentum, bf16>(e), 20);
+  CHECK(tieropt::traffic_bytes<tieropt::lion::tensor, bf16>(e) == 14 * 4096 * 4096);
+  CHECK(tieropt::traffic_bytes<tieropt::adam::tensor, bf16>(e) == 22 * 4096 * 4096);
   CHECK(tieropt::traffic_bytes<tieropt::adamw::tensor, bf16>(e) == 22 * 4096 * 4096);
   CHECK(tieropt::traffic_bytes<tieropt::adamw::tensor, float, bf16>(e) == 26 * 4096 * 4096);
 
@@ -244,6 +253,12 @@ TEST_CASE("the state of the published 6.78 B parameter model is right to the byt
                expected.at("skewadam"));
   using adamw = tieropt::adamw::tensor;
   check_totals(by_tier<adamw, adamw, adamw>(model), expected.at("adamw"));
+  using lion = tieropt::lion::tensor;
+  check_totals(by_tier<lion, lion, lion>(model), expected.at("lion"));
+  using muon = tieropt::muon::matrix;
+  check_totals(by_tier<muon, muon, muon>(model), expected.at("muon"));
+  using adafactor = tieropt::adafactor::tensor;
+  check_totals(by_tier<adafactor, adafactor, adafactor>(model), expected.at("adafactor"));
 
   tieropt::state_size sum;
   for (auto const& [tier, size] : mine) sum = sum + size;

@@ -24,7 +24,9 @@ struct owned_tensor {
   using bound = tieropt::bound_tensor<Tier, Param, Grad>;
   using momentum_type = std::conditional_t<tieropt::keeps_momentum<typename Tier::momentum>,
                                            typename bound::momentum_type, float>;
-  using variance_type = typename bound::variance_type;
+  using variance_type = std::conditional_t<tieropt::keeps_variance<typename Tier::variance>,
+                                           typename bound::variance_type, float>;
+  static constexpr bool divides = tieropt::keeps_variance<typename Tier::variance>;
   static constexpr bool keeps = tieropt::keeps_momentum<typename Tier::momentum>;
   static constexpr bool tensor_step = Tier::step_scope == tieropt::scope::tensor;
 
@@ -42,7 +44,7 @@ struct owned_tensor {
     if (factored()) {
       row = buffer<variance_type>{{param.E(), param.R()}};
       col = buffer<variance_type>{{param.E(), param.C()}};
-    } else {
+    } else if (divides) {
       exact = buffer<variance_type>{shape, Tier::variance::factored ? layout::row_major : how};
     }
     step.assign(static_cast<std::size_t>(tensor_step ? 1 : param.E()), 0);
@@ -60,10 +62,12 @@ struct owned_tensor {
     t.param = param.view();
     t.grad = std::as_const(grad).view();
     if constexpr (keeps) t.momentum = momentum.view();
-    if (factored()) {
-      t.variance = {.row = row.view(), .col = col.view()};
-    } else {
-      t.variance = {.exact = exact.view()};
+    if constexpr (divides) {
+      if (factored()) {
+        t.variance = {.row = row.view(), .col = col.view()};
+      } else {
+        t.variance = {.exact = exact.view()};
+      }
     }
     t.step = tieropt::view(step.data(), static_cast<int64_t>(step.size()));
     t.key = key;
@@ -77,11 +81,13 @@ struct owned_tensor {
     t.param = tieropt::view(param.data() + at, rows, C);
     t.grad = tieropt::view(std::as_const(grad).data() + at, rows, C);
     if constexpr (keeps) t.momentum = tieropt::view(momentum.data() + at, rows, C);
-    if (factored()) {
-      t.variance = {.row = tieropt::view(row.data() + e * R, R),
-                    .col = tieropt::view(col.data() + e * C, C)};
-    } else {
-      t.variance = {.exact = tieropt::view(exact.data() + at, rows, C)};
+    if constexpr (divides) {
+      if (factored()) {
+        t.variance = {.row = tieropt::view(row.data() + e * R, R),
+                      .col = tieropt::view(col.data() + e * C, C)};
+      } else {
+        t.variance = {.exact = tieropt::view(exact.data() + at, rows, C)};
+      }
     }
     t.step = tieropt::view(step.data() + e, 1);
     t.key = key;
