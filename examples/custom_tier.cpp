@@ -18,10 +18,10 @@ struct sign_momentum {
 
   template <class T>
   TIEROPT_HOST_DEVICE T operator()(T& m, T g, tieropt::step_scalars<T> const& s) const {
-    // The library's arithmetic gives the same bits on host and device; * and + need not.
+    // The library's arithmetic gives the same bits on host and device; * and + and - need not.
     m = tieropt::fma(s.beta1, m, tieropt::mul(s.one_minus_beta1, g));
-    T const length = g < T(0) ? -g : g;
-    return m < T(0) ? -length : length;
+    T const length = g < T(0) ? tieropt::neg(g) : g;
+    return m < T(0) ? tieropt::neg(length) : length;
   }
 };
 static_assert(tieropt::momentum_policy<sign_momentum>);
@@ -31,8 +31,7 @@ static_assert(tieropt::momentum_policy<sign_momentum>);
 struct steady : tieropt::tier {
   using momentum = sign_momentum;
   using eps = tieropt::added_eps;
-  using clip =
-      tieropt::no_clip;  // M is not enough to find the update again, so none can be measured first
+  using clip = tieropt::no_clip;  // one pass; a clip would cost a second reading of the gradient
 };
 struct usual : steady {
   using momentum = tieropt::ema_momentum<float>;
