@@ -43,7 +43,7 @@ std::vector<fs::path> default_inputs() {
 
 /// "0.02", or "0.02, 0.002" with the Adam branch's.
 std::string readable(moe::rates const& r) {
-  return r.adam == 0 ? format("%.3g", r.own) : format("%.3g, %.3g", r.own, r.adam);
+  return r.rest == 0 ? format("%.3g", r.own) : format("%.3g, %.3g", r.own, r.rest);
 }
 
 void print_help() {
@@ -133,7 +133,7 @@ void compare(moe::options const& o) {
              unit + "s/s", "in optimizer", metric, "balance", "seconds"});
   auto csv = moe::open_csv(
       o.out / "results.csv",
-      "optimizer,lr,adam_lr,schedule,seed,steps,backbone_bytes,experts_bytes,router_bytes,"
+      "optimizer,lr,rest_lr,schedule,seed,steps,backbone_bytes,experts_bytes,router_bytes,"
       "peak_resident_bytes," +
           unit + "s_per_second,optimizer_share,held_out_" + metric + ",balance,seconds");
   std::vector<std::string> names;
@@ -157,7 +157,7 @@ void compare(moe::options const& o) {
     row.push_back(format("%.1f", r.seconds));
     table.add(std::move(row));
     csv << format("%s,%.6g,%.6g,%s,%llu,%lld,%lld,%lld,%lld,%lld,%.1f,%.5f,%.6g,%.5f,%.2f\n",
-                  j.name.c_str(), j.lr.own, j.lr.adam, std::string(name_of(j.plan)).c_str(),
+                  j.name.c_str(), j.lr.own, j.lr.rest, std::string(name_of(j.plan)).c_str(),
                   static_cast<unsigned long long>(j.seed), static_cast<long long>(j.steps),
                   static_cast<long long>(r.state_bytes[0]),
                   static_cast<long long>(r.state_bytes[1]),
@@ -218,10 +218,10 @@ void sweep(moe::options const& o) {
               n * static_cast<std::size_t>(o.seeds), static_cast<long long>(o.base.steps),
               o.optimizers.size(), o.sweep_rates.size(), o.schedules.size(), o.seeds);
   auto runs =
-      moe::open_csv(o.out / "sweep_runs.csv", "optimizer,lr,adam_lr,schedule,seed,steps,held_out_" +
+      moe::open_csv(o.out / "sweep_runs.csv", "optimizer,lr,rest_lr,schedule,seed,steps,held_out_" +
                                                   metric + ",balance,seconds");
   auto lines = moe::open_csv(
-      o.out / "sweep.csv", "optimizer,lr,adam_lr,schedule,runs,diverged,mean,deviation,least,most");
+      o.out / "sweep.csv", "optimizer,lr,rest_lr,schedule,runs,diverged,mean,deviation,least,most");
   std::vector<std::string> const head{"optimizer", "lr",        "schedule", "runs", "diverged",
                                       metric,      "deviation", "least",    "most"};
   moe::text_table best;
@@ -250,7 +250,7 @@ void sweep(moe::options const& o) {
           last = run_one(j, *one);
           results.push_back(last.metric);
           runs << format("%s,%.6g,%.6g,%s,%llu,%lld,%.6g,%.5f,%.2f\n", names.back().c_str(),
-                         j.lr.own, j.lr.adam, std::string(name_of(plan)).c_str(),
+                         j.lr.own, j.lr.rest, std::string(name_of(plan)).c_str(),
                          static_cast<unsigned long long>(j.seed), static_cast<long long>(j.steps),
                          last.metric, last.balance, last.seconds)
                << std::flush;
@@ -260,7 +260,7 @@ void sweep(moe::options const& o) {
         table.add(own.back().cells(words));
         auto const& r = spreads.back();
         lines << format("%s,%.6g,%.6g,%s,%lld,%lld,%.6g,%.6g,%.6g,%.6g\n", names.back().c_str(),
-                        j.lr.own, j.lr.adam, std::string(name_of(plan)).c_str(),
+                        j.lr.own, j.lr.rest, std::string(name_of(plan)).c_str(),
                         static_cast<long long>(r.runs), static_cast<long long>(r.diverged), r.mean,
                         r.deviation, r.least, r.most)
               << std::flush;

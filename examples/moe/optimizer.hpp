@@ -36,6 +36,7 @@ struct recipe {
   using router = Router;
   using policy = tieropt::tier_policy<Hidden, Outer, Experts, Router>;
 };
+/// One tier for everything.
 template <class Tier>
 using uniform_recipe = recipe<Tier, Tier, Tier, Tier>;
 
@@ -51,7 +52,7 @@ inline part part_of(tensor const& t) {
 /// What a part is stepped with: everything but learning rate and decay.
 struct part_settings {
   tieropt::hyper hyper{};
-  bool adam_branch = false;  // rates::adam is the learning rate
+  bool rest = false;  // rates::rest is the learning rate
 };
 using settings = std::array<part_settings, n_parts>;
 
@@ -157,14 +158,16 @@ class bound_range {
       allocate(own.momentum, need.momentum);
       b.momentum = view_of(own.momentum.data(), t.extents);
     }
-    if (need.exact > 0) {
-      allocate(own.exact, need.exact);
-      b.variance.exact = view_of(own.exact.data(), t.extents);
-    } else {
-      allocate(own.row, need.row);
-      allocate(own.col, need.col);
-      b.variance.row = tieropt::view(own.row.data(), t.matrices(), t.rows());
-      b.variance.col = tieropt::view(own.col.data(), t.matrices(), t.cols());
+    if constexpr (!std::is_same_v<variance_type, tieropt::none>) {
+      if (need.exact > 0) {
+        allocate(own.exact, need.exact);
+        b.variance.exact = view_of(own.exact.data(), t.extents);
+      } else {
+        allocate(own.row, need.row);
+        allocate(own.col, need.col);
+        b.variance.row = tieropt::view(own.row.data(), t.matrices(), t.rows());
+        b.variance.col = tieropt::view(own.col.data(), t.matrices(), t.cols());
+      }
     }
 
     own.step.resize(steps_as_tensor ? 1 : static_cast<std::size_t>(t.matrices()));
@@ -227,7 +230,7 @@ class optimizer final : public stepper {
     std::array<tieropt::hyper, n_parts> hypers;
     for (std::size_t i = 0; i < n_parts; ++i) {
       hypers[i] = parts_[i].hyper;
-      hypers[i].lr = parts_[i].adam_branch ? lr.adam : lr.own;
+      hypers[i].lr = parts_[i].rest ? lr.rest : lr.own;
       hypers[i].weight_decay = i == static_cast<std::size_t>(part::router) ? 0 : weight_decay;
     }
     tieropt::step_inputs const inputs{.seed = seed,

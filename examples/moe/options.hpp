@@ -45,8 +45,8 @@ struct options {
   bool help = false;
 };
 
-/// Rates with another one in front; an Adam branch keeps its proportion to it.
-inline rates scaled_to(rates r, double own) { return {own, r.adam * (own / r.own)}; }
+/// Rates with another one in front; the rest keeps its proportion to it.
+inline rates scaled_to(rates r, double own) { return {own, r.rest * (own / r.own)}; }
 
 /// What an optimizer trains with.
 inline rates rates_of(options const& o, registered const& one) {

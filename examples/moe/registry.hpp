@@ -19,9 +19,17 @@ std::unique_ptr<stepper> expert_momentum(bound_model const&);
 std::unique_ptr<stepper> factored_router(bound_model const&);
 std::unique_ptr<stepper> uniform(bound_model const&);
 std::unique_ptr<stepper> adamw(bound_model const&);
+std::unique_ptr<stepper> muon(bound_model const&);
+std::unique_ptr<stepper> mixed(bound_model const&);
+std::unique_ptr<stepper> lion(bound_model const&);
+std::unique_ptr<stepper> adafactor(bound_model const&);
+std::unique_ptr<stepper> adam(bound_model const&);
+std::unique_ptr<stepper> rmsprop(bound_model const&);
+std::unique_ptr<stepper> sgd(bound_model const&);
 }  // namespace optimizers
 
-inline constexpr char const* where_rates_come_from = "The rates here were chosen with the task text.";
+inline constexpr char const* where_rates_come_from =
+    "The rates here were chosen with the task text.";
 
 /// To add an optimizer, compose its tiers in a file of its own, declare it above and add a line.
 inline constexpr registered registry[] = {
@@ -43,6 +51,45 @@ inline constexpr registered registry[] = {
      .usual = {2e-3},
      .paper = {3e-4},
      .make = optimizers::adamw},
+    {.name = "muon",
+     .summary = "Muon on hidden matrices, experts too; AdamW on the rest",
+     .groups = in_default,
+     .usual = {0.02, 2e-3},
+     .paper = {0.02, 3e-4},
+     .make = optimizers::muon},
+    {.name = "lion",
+     .summary = "the sign of an fp32 momentum",
+     .groups = in_default,
+     .usual = {3e-4},
+     .paper = {1e-4},
+     .make = optimizers::lion},
+    {.name = "adafactor",
+     .summary = "factored moments, no momentum, rates scaled by each tensor's RMS",
+     .groups = in_default,
+     .usual = {0.02},
+     .paper = {0.01},
+     .make = optimizers::adafactor},
+    {.name = "mixed",
+     .summary = "Muon on the backbone's matrices, SkewAdam's experts, AdamW on the rest",
+     .groups = in_default,
+     .usual = {0.02, 2e-3},
+     .paper = {0.02, 3e-4},
+     .make = optimizers::mixed},
+    {.name = "adam",
+     .summary = "Adam with L2 decay",
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::adam},
+    {.name = "rmsprop",
+     .summary = "one fp32 state, L2 decay",
+     .usual = {1e-3},
+     .paper = {3e-4},
+     .make = optimizers::rmsprop},
+    {.name = "sgd",
+     .summary = "an fp32 heavy ball, L2 decay",
+     .usual = {0.1},
+     .paper = {0.1},
+     .make = optimizers::sgd},
     {.name = "ablation-full",
      .summary = "SkewAdam's whole policy, the same as skewadam-corrected",
      .groups = in_ablations,

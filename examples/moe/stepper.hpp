@@ -18,9 +18,9 @@ class tensor_values;
 /// Learning rates of a step, or at the end of the warm-up.
 struct rates {
   double own = 0;   // of the optimizer
-  double adam = 0;  // of the tensors that it leaves to an Adam branch, 0 if it has none
+  double rest = 0;  // of the tensors that it leaves to another one; 0: it leaves none
 
-  friend rates operator*(double a, rates r) { return {a * r.own, a * r.adam}; }
+  friend rates operator*(double a, rates r) { return {a * r.own, a * r.rest}; }
 };
 
 /// Owns stored weights and state, and steps them.

@@ -134,7 +134,7 @@ TEST_CASE("a rate is the optimizer's own, the paper's, or what the line says") {
     arguments.insert(arguments.end(), {"--optimizer", "all"});
     return moe::rates_of(parse(arguments), known[which]);
   };
-  auto const same = [](moe::rates a, moe::rates b) { return a.own == b.own && a.adam == b.adam; };
+  auto const same = [](moe::rates a, moe::rates b) { return a.own == b.own && a.rest == b.rest; };
   REQUIRE(same(rate({}, 1), {0.5, 0.25}));
   REQUIRE(same(rate({"--paper-lr"}, 1), {4, 1}));
   REQUIRE(same(rate({"--lr", "3"}, 0), {3, 0}));
