@@ -45,3 +45,7 @@ TEST_CASE("tier 7 of the device's array has the host's bits", "[device]") {
 TEST_CASE("tier 8 of the device's array has the host's bits", "[device]") {
   scenarios::run<device, 8>();
 }
+
+TEST_CASE("tier 9 of the device's array has the host's bits", "[device]") {
+  scenarios::run<device, 9>();
+}

@@ -10,10 +10,6 @@
 namespace scenarios = testing::scenarios;
 using testing::rows::device;
 
-TEST_CASE("tier 9 of the device's array has the host's bits", "[device]") {
-  scenarios::run<device, 9>();
-}
-
 TEST_CASE("tier 10 of the device's array has the host's bits", "[device]") {
   scenarios::run<device, 10>();
 }
@@ -44,4 +40,12 @@ TEST_CASE("tier 16 of the device's array has the host's bits", "[device]") {
 
 TEST_CASE("tier 17 of the device's array has the host's bits", "[device]") {
   scenarios::run<device, 17>();
+}
+
+TEST_CASE("tier 18 of the device's array has the host's bits", "[device]") {
+  scenarios::run<device, 18>();
+}
+
+TEST_CASE("tier 19 of the device's array has the host's bits", "[device]") {
+  scenarios::run<device, 19>();
 }

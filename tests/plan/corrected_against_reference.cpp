@@ -13,17 +13,54 @@ namespace {
 
 namespace ref = testing::reference;
 
-constexpr ref::recipe corrected_backbone{.momentum = true, .factored = true};
-constexpr ref::recipe corrected_experts{.factored = true};
+constexpr auto factored = ref::variance_kind::factored;
+constexpr auto no_variance = ref::variance_kind::none;
+constexpr auto ema = ref::momentum_kind::ema;
+constexpr auto added = ref::eps_kind::added;
+constexpr auto unclipped = ref::clip_kind::none;
+constexpr auto l2 = ref::decay_kind::l2;
+
+constexpr ref::recipe corrected_backbone{.momentum = ema, .variance = factored};
+constexpr ref::recipe corrected_experts{.variance = factored};
 constexpr ref::recipe corrected_router{};
-constexpr ref::recipe published_backbone{.momentum = true,
-                                         .factored = true,
+constexpr ref::recipe published_backbone{.momentum = ema,
+                                         .variance = factored,
                                          .eps = ref::eps_kind::floored,
-                                         .clip = ref::clip_kind::tensor,
-                                         .rounded_decay = true,
+                                         .clip = ref::clip_kind::rms_tensor,
+                                         .decay = ref::decay_kind::rounded,
                                          .tensor_step = true};
-constexpr ref::recipe adamw{
-    .momentum = true, .eps = ref::eps_kind::added, .clip = ref::clip_kind::none};
+constexpr ref::recipe adamw{.momentum = ema, .eps = added, .clip = unclipped};
+constexpr ref::recipe adam{.momentum = ema, .eps = added, .clip = unclipped, .decay = l2};
+constexpr ref::recipe rmsprop{
+    .eps = added, .bias = ref::bias_kind::none, .clip = unclipped, .decay = l2};
+constexpr ref::recipe sgd{.momentum = ref::momentum_kind::heavy_ball,
+                          .variance = no_variance,
+                          .clip = unclipped,
+                          .decay = l2};
+constexpr ref::recipe sgd_nesterov{.momentum = ref::momentum_kind::nesterov_heavy_ball,
+                                   .variance = no_variance,
+                                   .clip = unclipped,
+                                   .decay = l2};
+constexpr ref::recipe lion{.momentum = ref::momentum_kind::lion,
+                           .variance = no_variance,
+                           .transform = ref::transform_kind::sign,
+                           .clip = unclipped};
+constexpr ref::recipe adafactor{.variance = factored,
+                                .bias = ref::bias_kind::none,
+                                .rising = true,
+                                .clip = ref::clip_kind::rms_tensor,
+                                .rate = ref::rate_kind::relative,
+                                .scale = ref::scale_kind::tensor,
+                                .tensor_step = true};
+constexpr ref::recipe adafactor_with_momentum{.momentum = ema,
+                                              .of_update = true,
+                                              .variance = factored,
+                                              .bias = ref::bias_kind::none,
+                                              .rising = true,
+                                              .clip = ref::clip_kind::rms_tensor,
+                                              .rate = ref::rate_kind::relative,
+                                              .scale = ref::scale_kind::tensor,
+                                              .tensor_step = true};
 
 /// Runs a preset over shapes, magnitudes and kinds of gradient.
 template <class Tier, class Param, class Grad>
@@ -48,6 +85,8 @@ void run(ref::recipe const& recipe, std::vector<double> const& magnitudes) {
       }
     }
   }
+  INFO("largest error " << largest << " of its bound");
+  CHECK(largest > 0.1);
 }
 
 }  // namespace
@@ -74,6 +113,35 @@ TEST_CASE("the published backbone follows the formulas", "[reference]") {
 
 TEST_CASE("AdamW follows the formulas", "[reference]") {
   run<tieropt::adamw::tensor, float, float>(adamw, {1e-12, 1e-5, 1, 1e6});
+}
+
+TEST_CASE("Adam with L2 decay follows the formulas", "[reference]") {
+  run<tieropt::adam::tensor, float, float>(adam, {1e-12, 1e-5, 1, 1e6});
+}
+
+TEST_CASE("RMSprop follows the formulas", "[reference]") {
+  run<tieropt::rmsprop::tensor, float, float>(rmsprop, {1e-12, 1e-5, 1, 1e6});
+}
+
+TEST_CASE("SGD with a heavy ball follows the formulas", "[reference]") {
+  run<tieropt::sgd::tensor, float, float>(sgd, {1e-12, 1e-5, 1, 1e6});
+}
+
+TEST_CASE("SGD with Nesterov's momentum follows the formulas", "[reference]") {
+  run<tieropt::sgd::nesterov, tieropt::bf16, float>(sgd_nesterov, {1e-12, 1e-5, 1, 1e6});
+}
+
+TEST_CASE("Lion follows the formulas", "[reference]") {
+  run<tieropt::lion::tensor, float, tieropt::bf16>(lion, {1e-12, 1e-5, 1, 1e6});
+}
+
+TEST_CASE("Adafactor follows the formulas", "[reference]") {
+  run<tieropt::adafactor::tensor, float, float>(adafactor, {1e-12, 1e-5, 1, 1e6});
+}
+
+TEST_CASE("Adafactor with momentum follows the formulas", "[reference]") {
+  run<tieropt::adafactor::with_momentum, float, float>(adafactor_with_momentum,
+                                                       {1e-12, 1e-5, 1, 1e6});
 }
 
 TEST_CASE("rows without a gradient stay in bounds next to huge ones", "[reference]") {

@@ -29,3 +29,7 @@ TEST_CASE("tier 4 of the float array stays within the derived bounds", "[referen
 TEST_CASE("tier 5 of the float array stays within the derived bounds", "[reference]") {
   testing::scenarios::run<testing::rows::single, 5>();
 }
+
+TEST_CASE("tier 6 of the float array stays within the derived bounds", "[reference]") {
+  testing::scenarios::run<testing::rows::single, 6>();
+}

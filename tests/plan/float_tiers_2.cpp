@@ -6,10 +6,6 @@
 #include "support/catch.hpp"
 #include "support/scenarios.hpp"
 
-TEST_CASE("tier 6 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<testing::rows::single, 6>();
-}
-
 TEST_CASE("tier 7 of the float array stays within the derived bounds", "[reference]") {
   testing::scenarios::run<testing::rows::single, 7>();
 }
@@ -28,4 +24,12 @@ TEST_CASE("tier 10 of the float array stays within the derived bounds", "[refere
 
 TEST_CASE("tier 11 of the float array stays within the derived bounds", "[reference]") {
   testing::scenarios::run<testing::rows::single, 11>();
+}
+
+TEST_CASE("tier 12 of the float array stays within the derived bounds", "[reference]") {
+  testing::scenarios::run<testing::rows::single, 12>();
+}
+
+TEST_CASE("tier 13 of the float array stays within the derived bounds", "[reference]") {
+  testing::scenarios::run<testing::rows::single, 13>();
 }

@@ -45,9 +45,12 @@ class coverage {
     met_.assign(static_cast<std::size_t>(total_) * total_, 0);
   }
   bool met(int a, int x, int b, int y) const { return met_[index(a, x, b, y)] != 0; }
+  /// Takes a row in; a level below 0 leaves its axis open.
   void add(row const& r) {
     for (int a = 0; a < space_.axes(); ++a) {
-      for (int b = 0; b < space_.axes(); ++b) met_[index(a, r[a], b, r[b])] = 1;
+      for (int b = 0; b < space_.axes(); ++b) {
+        if (r[a] >= 0 && r[b] >= 0) met_[index(a, r[a], b, r[b])] = 1;
+      }
     }
   }
   int gain(row const& r, int axis, int level) const {

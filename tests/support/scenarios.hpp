@@ -27,9 +27,9 @@ inline std::vector<reference::hyper> const& hypers() {
   // A learning rate of 1 shows the update's error next to the parameter's own rounding.
   static std::vector<reference::hyper> const all{
       {.lr = 1, .eps = -1},
-      {.lr = 3e-4, .eps = -1, .weight_decay = 0.05},
-      {.lr = -1, .beta1 = 0, .beta2 = 0.9, .eps = -1, .clip = 0.05, .weight_decay = 0.1},
-      {.lr = 1, .beta1 = 0.9, .beta2 = 0, .eps = 1e-4, .clip = 1e6},
+      {.lr = 3e-4, .eps = -1, .weight_decay = 0.05, .beta2_decay = 1.5},
+      {.lr = -1, .beta1 = 0, .beta2 = 0.9, .eps = -1, .clip = 0.05, .weight_decay = 0.1, .eps2 = 1},
+      {.lr = 1, .beta1 = 0.9, .beta2 = 0, .eps = 1e-4, .clip = 1e6, .beta2_decay = 0.1},
       {.lr = 0.5, .beta1 = 0.95, .beta2 = 0.98, .eps = 1e-2, .clip = 0.5, .weight_decay = 0.2}};
   return all;
 }
@@ -73,7 +73,7 @@ pairwise::space space() {
   levels[param_layout] = levels[grad_layout] = levels[state_layout] = n_layouts;
   levels[shifted] = n_parts;
   levels[hyper] = static_cast<int>(hypers().size());
-  levels[first_step] = 3;
+  levels[first_step] = 4;
   levels[active] = 4;
   levels[absent] = 3;
   levels[grad_kind] = 4;
@@ -97,7 +97,8 @@ inline scenario of(pairwise::row const& r, std::uint64_t seed) {
   s.state_layout = static_cast<layout>(r[state_layout]);
   s.shifted = static_cast<part>(r[shifted]);
   s.hyper = hypers()[static_cast<std::size_t>(r[hyper])];
-  s.first_step = r[first_step] == 0 ? 0 : r[first_step] == 1 ? 4 : 999;
+  int64_t const steps[] = {0, 4, 999, 29999};  // 1 / sqrt(k) is the relative rate above 10^4
+  s.first_step = steps[r[first_step]];
   s.active = r[active];
   s.absent = r[absent] - 1;
   s.grad_kind = r[grad_kind];

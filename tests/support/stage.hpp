@@ -66,7 +66,8 @@ class stage {
   using compute = typename parts::compute;
   static constexpr bool keeps = tieropt::keeps_momentum<typename parts::momentum>;
   using momentum_type = std::conditional_t<keeps, typename bound::momentum_type, float>;
-  using variance_type = typename bound::variance_type;
+  using need = tieropt::needs<parts>;
+  using variance_type = std::conditional_t<need::divides, typename bound::variance_type, float>;
 
   scenario const s;
   bool const is_vector = s.extents.size() < 2;
@@ -151,18 +152,20 @@ class stage {
                                       .beta2 = s.hyper.beta2,
                                       .eps = s.hyper.eps < 0 ? -1 : s.hyper.eps,
                                       .clip = s.hyper.clip,
-                                      .weight_decay = s.hyper.weight_decay}};
+                                      .weight_decay = s.hyper.weight_decay,
+                                      .beta2_decay = s.hyper.beta2_decay,
+                                      .eps2 = s.hyper.eps2}};
     tieropt::step_inputs const inputs{
         .seed = s.seed, .grad_scale = s.grad_scale, .clip_factor = s.clip_factor};
     return text("enqueue: ", tieropt::enqueue(x_, *plan_, workspace_, hypers, inputs));
   }
-  /// The RMS of the update as the last step measured it, n values.
+  /// What the last step measured of the update, n values.
   std::vector<compute> rms(std::size_t n) {
-    auto const* const first =
-        tieropt::update_rms(*plan_, workspace_, cuda::std::integral_constant<std::size_t, 0>{}, 0);
-    std::vector<compute> values;
-    for (std::size_t i = 0; i < n; ++i) values.push_back(read(first + i));
-    return values;
+    return several(n, tieropt::update_rms(*plan_, workspace_, first_range{}, 0));
+  }
+  /// The RMS of the parameter before the last step, n values.
+  std::vector<compute> param_rms(std::size_t n) {
+    return several(n, tieropt::param_rms(*plan_, workspace_, first_range{}, 0));
   }
   bool gaps_untouched() const {
     return param.gaps_untouched() && grad.gaps_untouched() && momentum.gaps_untouched() &&
@@ -199,7 +202,7 @@ class stage {
     };
     tieropt::geometry const g{E, R, C};
     tieropt::work_layout const at = tieropt::lay_out<parts>(g);
-    bool const per_matrix = parts::clip::spans == tieropt::scope::matrix;
+    bool const per_matrix = !need::spans_tensor;
     using scalar = tieropt::step_scalars<compute>;
     for (int64_t e = 0; e < E; ++e) {
       compare(scalars + e * static_cast<int64_t>(sizeof(scalar)), offsetof(scalar, active) + 1,
@@ -219,12 +222,15 @@ class stage {
           compare_part(at.col_part + i * pitch, tiles * pitch, C, "column sums");
         }
       }
-      if (parts::clip::measures) {
+      bool const folds = (e == 0 || per_matrix) && (s.grad_kind != 6 || per_matrix);
+      if (need::measures) {
         compare_part(at.norm_part, g.matrix_tiles(), g.matrix_tiles(), "norms");
-        if ((e == 0 || per_matrix) && (s.grad_kind != 6 || per_matrix)) {
-          compare_part(at.rms, 1, 1, "RMS of the update");
-          compare_part(at.factor, 1, 1, "clip factor");
-        }
+        if (folds) compare_part(at.rms, 1, 1, "RMS of the update");
+        if (folds) compare_part(at.factor, 1, 1, "clip factor");
+      }
+      if (need::scales) {
+        compare_part(at.param_part, g.matrix_tiles(), g.matrix_tiles(), "norms of the parameter");
+        if (folds) compare_part(at.param_rms, 1, 1, "RMS of the parameter");
       }
     }
     return differs;
@@ -234,6 +240,12 @@ class stage {
   template <class, class, class, class>
   friend class stage;
 
+  using first_range = cuda::std::integral_constant<std::size_t, 0>;
+  static std::vector<compute> several(std::size_t n, compute const* first) {
+    std::vector<compute> values;
+    for (std::size_t i = 0; i < n; ++i) values.push_back(read(first + i));
+    return values;
+  }
   layout how(part p, layout usual) const { return s.shifted == p ? layout::shifted : usual; }
   static std::string text(char const* where, tieropt::status const& status) {
     return status ? "" : where + std::string{tieropt::message(status)};
@@ -250,8 +262,8 @@ class stage {
     t.grad = std::as_const(grad).view();
     if constexpr (keeps) t.momentum = momentum.view();
     if (factored) {
-      t.variance = {.row = row.view(), .col = col.view()};
-    } else {
+      if constexpr (need::factored) t.variance = {.row = row.view(), .col = col.view()};
+    } else if constexpr (need::divides) {
       t.variance = {.exact = exact.view()};
     }
     t.step = taken.view();

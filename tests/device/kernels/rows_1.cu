@@ -15,3 +15,4 @@ template struct testing::row_kernels<testing::rows::device[5]>;
 template struct testing::row_kernels<testing::rows::device[6]>;
 template struct testing::row_kernels<testing::rows::device[7]>;
 template struct testing::row_kernels<testing::rows::device[8]>;
+template struct testing::row_kernels<testing::rows::device[9]>;

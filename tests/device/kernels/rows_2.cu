@@ -6,7 +6,6 @@
 #include "support/kernels.cuh"
 #include "support/tier_rows.hpp"
 
-template struct testing::row_kernels<testing::rows::device[9]>;
 template struct testing::row_kernels<testing::rows::device[10]>;
 template struct testing::row_kernels<testing::rows::device[11]>;
 template struct testing::row_kernels<testing::rows::device[12]>;
@@ -15,3 +14,5 @@ template struct testing::row_kernels<testing::rows::device[14]>;
 template struct testing::row_kernels<testing::rows::device[15]>;
 template struct testing::row_kernels<testing::rows::device[16]>;
 template struct testing::row_kernels<testing::rows::device[17]>;
+template struct testing::row_kernels<testing::rows::device[18]>;
+template struct testing::row_kernels<testing::rows::device[19]>;
