@@ -195,15 +195,16 @@ TEST_CASE("a matrix that rests keeps its bits, and disturbs none of its batch", 
   auto const before = t.param.values();
   t.new_gradient(0);
   for (std::int64_t i = 0; i < 20 * 70; ++i) t.grad[i] = bf16{0x7fc0};  // NaN, of the resting one
-  std::vector<int> const active{0, 1, 1, 0};
+  testing::vector<int> const active{0, 1, 1, 0};
   std::vector bound{t.whole()};
   bound[0].active = tieropt::view(active.data(), 4);
   auto const plan = tieropt::make_plan<tieropt::muon::policy>(bound);
   REQUIRE(plan.has_value());
-  auto const x = multiplying(tieropt::serial_executor{});
+  auto const x = multiplying(testing::executor{});
   testing::scratch workspace{x, plan->workspace_bytes()};
   cuda::std::span<std::byte> const memory = workspace;
-  std::memset(memory.data(), 0xff, memory.size());  // NaN wherever a product might look
+  std::vector<std::byte> const garbage(memory.size(), std::byte{0xff});
+  testing::copy(memory.data(), garbage.data(), garbage.size());  // NaN wherever one might look
   tieropt::hyper const hypers[] = {some.hyper};
   REQUIRE(tieropt::prepare(x, *plan, workspace));
   REQUIRE(tieropt::enqueue(x, *plan, workspace, hypers, tieropt::step_inputs{.seed = some.seed}));

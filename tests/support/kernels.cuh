@@ -13,6 +13,7 @@
 #include <tieropt/kernel/fold.hpp>
 #include <tieropt/kernel/measure.hpp>
 #include <tieropt/kernel/squares.hpp>
+#include <tieropt/kernel/stage.hpp>
 #include <tieropt/policy/tier.hpp>
 
 namespace testing {
@@ -26,27 +27,32 @@ tieropt::status executor::launch(tieropt::int64_t blocks, Body const& body) cons
   return s ? wait() : s;
 }
 
+/// Emits the launch of a body.
+template <class Body>
+void keep_launch() {
+  auto volatile launch = &executor::launch<Body>;
+  (void)launch;
+}
+
 /// `template struct kernels<Tier, Param, Grad>;` emits the launches of a tier's step.
 template <class Tier, class Param, class Grad = Param>
 struct kernels {
   using parts = tieropt::tier_parts<Tier, Param, Grad>;
-  template <class Body>
-  static void keep() {
-    auto volatile launch = &executor::launch<Body>;
-    (void)launch;
-  }
   template <template <class> class Pass>
   static void keep_pass() {
-    if constexpr (Pass<parts>::wanted) keep<tieropt::table_body<Pass<parts>, parts>>();
+    if constexpr (Pass<parts>::wanted) keep_launch<tieropt::table_body<Pass<parts>, parts>>();
   }
   static void keep_all() {
-    keep<tieropt::begin_step_body<parts>>();
+    keep_launch<tieropt::begin_step_body<parts>>();
+    keep_pass<tieropt::weigh_pass>();
     keep_pass<tieropt::squares_pass>();
     keep_pass<tieropt::fold_pass>();
     keep_pass<tieropt::measure_pass>();
+    keep_pass<tieropt::weigh_pass>();
     keep_pass<tieropt::find_factors_pass>();
+    keep_pass<tieropt::stage_pass>();
     keep_pass<tieropt::apply_pass>();
-    keep<tieropt::commit_steps_body<parts>>();
+    keep_launch<tieropt::commit_steps_body<parts>>();
   }
 };
 

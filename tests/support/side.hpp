@@ -4,7 +4,7 @@
 /// Where a test runs: on the host or, with TIEROPT_TEST_DEVICE, the same source on a device.
 #pragma once
 
-#include <tieropt/executor/executor.hpp>
+#include <tieropt/executor/gemm.hpp>
 #if !defined(TIEROPT_TEST_DEVICE)
 #include <tieropt/executor/host_executor.hpp>
 #endif
@@ -65,14 +65,20 @@ inline void copy(void* to, void const* from, std::size_t bytes) { std::memcpy(to
 template <class T>
 using vector = std::vector<T, allocator<T>>;
 
+/// Whether an executor's bodies run where testing::executor's do.
+template <class X>
+inline constexpr bool runs_there = std::is_base_of_v<executor, X>;
+template <class X, class Gemm>
+inline constexpr bool runs_there<tieropt::gemm_executor<X, Gemm>> = runs_there<X>;
+
 /// Scratch memory where the bodies of an executor, of the host or derived from testing::executor,
 /// read and perhaps nobody else.
 class scratch {
  public:
   template <class X>
   scratch(X const&, std::size_t bytes)
-      : memory_{is_device<X> ? allocate_device(bytes) : ::operator new(bytes),
-                is_device<X> ? deallocate : [](void* p) { ::operator delete(p); }},
+      : memory_{runs_there<X> ? allocate_device(bytes) : ::operator new(bytes),
+                runs_there<X> ? deallocate : [](void* p) { ::operator delete(p); }},
         size_{bytes} {}
   explicit scratch(std::size_t bytes) : scratch{executor{}, bytes} {}
   operator cuda::std::span<std::byte>() { return {static_cast<std::byte*>(memory_.get()), size_}; }
@@ -84,8 +90,6 @@ class scratch {
   }
 
  private:
-  template <class X>
-  static constexpr bool is_device = std::is_base_of_v<executor, X>;
   std::unique_ptr<void, void (*)(void*)> memory_;
   std::size_t size_;
 };
