@@ -9,11 +9,20 @@ namespace {
 template <class Tier, class T>
 using plan_for = tieropt::plan<tieropt::tier_policy<Tier>, tieropt::bound_tensor<Tier, T>>;
 
+// Launches nothing.
+struct no_products {
+  template <class T>
+  tieropt::status operator()(tieropt::matrix_product<T> const&) const {
+    return {};
+  }
+};
+
 // Instantiates every kernel of a tier. @tparam Tier a tier @tparam T of parameters and gradients
 template <class Tier, class T>
 tieropt::status step(plan_for<Tier, T> const& plan, cuda::std::span<tieropt::byte> workspace) {
-  return enqueue(tieropt::cuda_executor{nullptr}, plan, workspace,
-                 tieropt::resident<tieropt::hyper>{}, tieropt::resident<tieropt::step_inputs>{});
+  return enqueue(tieropt::with_gemm(tieropt::cuda_executor{nullptr}, no_products{}), plan,
+                 workspace, tieropt::resident<tieropt::hyper>{},
+                 tieropt::resident<tieropt::step_inputs>{});
 }
 
 }  // namespace
@@ -29,6 +38,11 @@ void* kernels[] = {
     reinterpret_cast<void*>(step<published::experts, tieropt::bf16>),
     reinterpret_cast<void*>(step<published::router, tieropt::bf16>),
     reinterpret_cast<void*>(step<tieropt::adamw::tensor, tieropt::bf16>),
+    reinterpret_cast<void*>(step<tieropt::adam::tensor, tieropt::bf16>),
+    reinterpret_cast<void*>(step<tieropt::lion::tensor, tieropt::bf16>),
+    reinterpret_cast<void*>(step<tieropt::adafactor::tensor, tieropt::bf16>),
+    reinterpret_cast<void*>(step<tieropt::adafactor::with_momentum, tieropt::bf16>),
+    reinterpret_cast<void*>(step<tieropt::muon::matrix, tieropt::bf16>),
     reinterpret_cast<void*>(step<corrected::backbone, float>),
     reinterpret_cast<void*>(step<corrected::experts, float>),
     reinterpret_cast<void*>(step<corrected::router, float>),

@@ -26,15 +26,15 @@ struct step_scalars {
   T correction2;          ///< 1 / (1 - beta2^k)
   T root_correction2;     ///< 1 / sqrt(1 - beta2^k)
   T update_gain;          ///< factor of every update: bias corrections outside the root
-  T outer_gain;           ///< factor of what is subtracted: of an orthogonal update, or of a
-                          ///< momentum of the update
   T eps;                  ///< placed by the tier's eps part
   T clip;                 ///< threshold of the update's RMS
   T lr;                   ///< learning rate
   T decay;                ///< 1 - lr weight_decay, formed in double
+  T grad_gain;            ///< clip_factor / grad_scale, negative where the tier maximises
+  T outer_gain;           ///< factor of what is subtracted: of an orthogonal update, or of a
+                          ///< momentum of the update
   T weight_decay;         ///< alone: of a gradient with decay, or a scaled learning rate
   T eps2;                 ///< least RMS of a parameter
-  T grad_gain;            ///< clip_factor / grad_scale, negative where the tier maximises
   uint64_t rounding_key;  ///< of this matrix's tensor and step
   int64_t next_step;      ///< k, the number of this step, from 1
   bool active;            ///< false: this matrix rests

@@ -36,7 +36,7 @@ struct sign_update {
   /// The sign. @tparam T compute type @param[in] u update @return -1, 0 or 1; NaN of NaN
   template <class T>
   TIEROPT_HOST_DEVICE static T apply(T u, T) {
-    return u > T(0) ? T(1) : u < T(0) ? T(-1) : u;
+    return u != T(0) && u == u ? (u > T(0) ? T(1) : T(-1)) : u;
   }
 };
 

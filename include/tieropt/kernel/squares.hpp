@@ -57,7 +57,7 @@ struct squares_pass {
           int64_t const begin = row0 + i * leaf;
           int const rows = clamp_count(shape.R - begin, leaf);
           int r = 0;
-          if constexpr (cuda::std::remove_cvref_t<decltype(cut)>::unit) {
+          if constexpr (cuda::std::remove_cvref_t<decltype(cut)>::unit && !needs<Parts>::l2) {
             // Two rows share one visit of the column sums; the order of the sums stays.
             for (; r + 1 < rows; r += 2) {
               add_rows<2>(group, cut, g, s, begin + r, col, row_part);

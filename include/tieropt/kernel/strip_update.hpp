@@ -31,22 +31,27 @@ struct strip_operands {
   }
 };
 
-/// The mapping of a pass that forms the update. An exact tier has more values in flight.
-/// @tparam Parts see kernel/tensor.hpp @tparam Param what the pass also reads and writes, or none
-/// @return the tier's tuning, completed
-template <class Parts, class Param>
-consteval tuning update_tuning() {
-  using exact =
-      cuda::std::conditional_t<needs<Parts>::exact, typename Parts::variance::state_type, none>;
-  return tune_for<Parts>(widest<Param, typename Parts::grad, typename Parts::momentum::state_type,
-                                grad_decay_operand<Parts>, exact>(),
-                         needs<Parts>::factored ? 3 : 2);
-}
-
 /// Whether the common factors of a matrix and of a row may be multiplied in after the transform.
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 inline constexpr bool gains_come_last = Parts::transform::homogeneous;
+
+/// The mapping of a pass that forms the update. Registers are left for three blocks, or for two
+/// where more values are in flight: in exact tiers, beside a second operand of the gradient or of
+/// the parameter, and where a row's factor is multiplied in before the transform.
+/// @tparam Parts see kernel/tensor.hpp @tparam Param what the pass also reads and writes, or none
+/// @return the tier's tuning, completed
+template <class Parts, class Param>
+consteval tuning update_tuning() {
+  using need = needs<Parts>;
+  using exact = cuda::std::conditional_t<need::exact, typename Parts::variance::state_type, none>;
+  constexpr bool second_operand =
+      need::l2 || (need::of_update && !cuda::std::is_same_v<Param, none>);
+  constexpr bool lean = need::factored && !second_operand && gains_come_last<Parts>;
+  return tune_for<Parts>(widest<Param, typename Parts::grad, typename Parts::momentum::state_type,
+                                grad_decay_operand<Parts>, exact>(),
+                         lean ? 3 : 2);
+}
 
 /// The factor of a whole row that with_update left out.
 /// @tparam Parts see kernel/tensor.hpp @param[in] row the row's value @return row, or 1
