@@ -48,7 +48,7 @@ struct needs {
   static constexpr states last = measures && recalls ? states::recall : states::store;
 
   /// Whether a pass reads the gradient. @param[in] mode what it does @return true if so
-  static consteval bool reads_grad(states mode) {
+  TIEROPT_HOST_DEVICE static constexpr bool reads_grad(states mode) {
     return mode != states::recall || !of_gradient || Parts::transform::reads_grad;
   }
   /// How often a step reads each element of the gradient.
