@@ -94,27 +94,28 @@ inline int depth_of(std::int64_t n) {
   return d;
 }
 inline std::int64_t blocks_of(std::int64_t n, std::int64_t size) { return (n + size - 1) / size; }
-/// Roundings on the way of one addend through the tree of at most `most` neighbours; adding zeros
-/// is exact.
+/// Roundings on the way of one addend through a running sum of n, at most `most` values; the first
+/// is added to 0, which is exact.
+inline int run_roundings(std::int64_t n, std::int64_t most) {
+  return static_cast<int>(std::max<std::int64_t>(std::min(n, most) - 1, 0));
+}
+/// The same through the tree of neighbours; adding zeros is exact.
 inline int tree_roundings(std::int64_t n, std::int64_t most) { return depth_of(std::min(n, most)); }
-/// The same through a sum of n values in row order: running sums of the columns equal mod 256, 4 at
-/// most, the tree of 256, the tree of segments of 1,024.
+/// The same through a sum of n values in row order: 4 running sums of the columns equal mod 256,
+/// the tree of 256, the tree of segments of 1,024.
 inline int row_sum_roundings(std::int64_t n) {
-  return static_cast<int>(std::min<std::int64_t>(blocks_of(n, 256), 4)) + tree_roundings(n, 256) +
+  return run_roundings(blocks_of(n, 256), 4) + tree_roundings(n, 256) +
          depth_of(blocks_of(n, 1024));
 }
 /// The same in column order: 16 rows of a leaf, 8 leaves, tiles of 128 rows.
 inline int col_sum_roundings(std::int64_t n) {
-  return static_cast<int>(std::min<std::int64_t>(n, 16)) + tree_roundings(blocks_of(n, 16), 8) +
-         depth_of(blocks_of(n, 128));
+  return run_roundings(n, 16) + tree_roundings(blocks_of(n, 16), 8) + depth_of(blocks_of(n, 128));
 }
-/// The same over n matrices: the rows of a segment, the leaves of a tile, the tiles, and 3 products
-/// with the gain of the row, which is squared.
+/// The same over n matrices: the rows of a segment, the leaves of a tile, the tiles.
 inline int norm_roundings(std::int64_t R, std::int64_t C, std::int64_t n) {
-  std::int64_t const rows = std::min<std::int64_t>(R, 128),
-                     columns = std::min<std::int64_t>(C, 1024);
-  return row_sum_roundings(columns) + col_sum_roundings(rows) +
-         row_sum_roundings(blocks_of(R, 128) * blocks_of(C, 1024) * n) + 3;
+  return row_sum_roundings(std::min<std::int64_t>(C, 1024)) +
+         col_sum_roundings(std::min<std::int64_t>(R, 128)) +
+         row_sum_roundings(blocks_of(R, 128) * blocks_of(C, 1024) * n);
 }
 
 }  // namespace testing

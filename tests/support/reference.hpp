@@ -326,8 +326,9 @@ trace<Real> step(recipe const& tier, hyper const& h, tensor<Real>& t, std::vecto
   auto const count = [&](bool whole) { return static_cast<Real>(t.R * t.C * (whole ? t.E : 1)); };
   std::vector<number> factor(out.measured.size(), number{1});
   for (std::size_t i = 0; n > 0 && i < factor.size(); ++i) {
-    number const sum =
-        squares[i].total(tier.clips_share() ? 0 : norm_roundings(t.R, t.C, clips_tensor ? t.E : 1));
+    int const gains = tier.variance == variance_kind::factored ? 3 : 0;  // of the row, squared
+    number const sum = squares[i].total(
+        tier.clips_share() ? 0 : norm_roundings(t.R, t.C, clips_tensor ? t.E : 1) + gains);
     number& x = out.measured[i];
     switch (tier.clip) {
       case clip_kind::none: break;

@@ -76,7 +76,7 @@ pairwise::space space() {
   levels[first_step] = 4;
   levels[active] = 4;
   levels[absent] = 3;
-  levels[grad_kind] = 4;
+  levels[grad_kind] = 5;
   levels[scale] = 2;
   levels[schedule] = static_cast<int>(schedules().size());
   return {levels, &allowed<Rows>};
@@ -101,7 +101,7 @@ inline scenario of(pairwise::row const& r, std::uint64_t seed) {
   s.first_step = steps[r[first_step]];
   s.active = r[active];
   s.absent = r[absent] - 1;
-  s.grad_kind = r[grad_kind];
+  s.grad_kind = r[grad_kind] < 4 ? r[grad_kind] : 7;
   if (r[scale] == 1) s.grad_scale = 768, s.clip_factor = 0.3;
   s.how = schedules()[static_cast<std::size_t>(r[schedule])];
   s.seed = seed;

@@ -37,7 +37,7 @@ struct scenario {
   int absent = -1;            // the step without a gradient, -1 none
   double magnitude = 1e-2;    // of the gradients
   // 0 normal, 1 rows and columns of very different scale, 2 zeros, 3 rank 1, 4 from 2^-70 up,
-  // 5 subnormal, 6 NaN and infinities in the first matrix
+  // 5 subnormal, 6 NaN and infinities in the first matrix, 7 one in 1,031 is not zero
   int grad_kind = 0;
   double param_magnitude = 0.25;
   double grad_scale = 1;
@@ -135,6 +135,7 @@ class stage {
           if (i >= R * C || i % 97 < 95) return value;
           return i % 97 == 95 ? std::numeric_limits<double>::infinity()
                               : std::numeric_limits<double>::quiet_NaN();
+        case 7: return i % 1031 == 5 ? value : 0.0;
         default: return value;
       }
     });
