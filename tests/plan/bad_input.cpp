@@ -319,6 +319,12 @@ TEST_CASE("enqueue refuses every bad hyperparameter before it writes", "[bad inp
       {"lr beyond float", &tieropt::hyper::lr, 1e39, errc::hyper_not_finite},
       {"weight decay beyond float", &tieropt::hyper::weight_decay, 1e39, errc::hyper_not_finite},
       {"eps beyond float", &tieropt::hyper::eps, 1e39, errc::hyper_not_finite},
+      {"beta2 decay NaN", &tieropt::hyper::beta2_decay, not_a_number, errc::hyper_not_finite},
+      {"beta2 decay of 0", &tieropt::hyper::beta2_decay, 0, errc::hyper_adafactor},
+      {"beta2 decay negative", &tieropt::hyper::beta2_decay, -0.8, errc::hyper_adafactor},
+      {"eps2 infinite", &tieropt::hyper::eps2, infinity, errc::hyper_not_finite},
+      {"eps2 of 0", &tieropt::hyper::eps2, 0, errc::hyper_adafactor},
+      {"eps2 negative", &tieropt::hyper::eps2, -1e-3, errc::hyper_adafactor},
   };
   for (auto const& c : cases) {
     INFO(c.what);

@@ -252,6 +252,52 @@ TEST_CASE("Muon, factored experts and AdamW share a plan", "[muon]") {
   CHECK(plan->state_bytes().total() == 4 * 20 * 70 + 4 * 4 * (20 + 70) + 2 * 4 * 4 * 20);
 }
 
+TEST_CASE("the products of 384 experts take as many batches as the limit asks for", "[muon]") {
+  // Addresses that nobody reads: 4,096 x 4,096 in bf16 takes four matrices of 32 MiB of scratch.
+  using bound = tieropt::bound_tensor<matrix, bf16>;
+  std::vector<bound> experts;
+  for (std::int64_t i = 0; i < 384; ++i) {
+    auto const place = [&](auto* null, std::int64_t buffer) {
+      return reinterpret_cast<decltype(null)>((16 * i + buffer + 1) << 32);
+    };
+    std::int64_t const n = 4096;
+    experts.push_back({.param = tieropt::view(place(static_cast<bf16*>(nullptr), 0), n, n),
+                       .grad = tieropt::view(place(static_cast<bf16 const*>(nullptr), 1), n, n),
+                       .momentum = tieropt::view(place(static_cast<float*>(nullptr), 2), n, n),
+                       .step = tieropt::view(place(static_cast<std::int64_t*>(nullptr), 3), 1)});
+  }
+  std::int64_t const mib = 1 << 20;
+  auto const with = [&](std::int64_t limit) {
+    auto const plan = tieropt::make_plan<tieropt::muon::policy>(
+        tieropt::streaming().with_workspace_limit(limit), experts);
+    REQUIRE(plan.has_value());
+    auto const scratch =
+        static_cast<std::int64_t>(plan->workspace_bytes() - plan->scratch_offset());
+    CHECK(scratch <= limit);
+    CHECK(scratch > limit / 2);
+    return plan->products();
+  };
+  CHECK(with(384 * 128 * mib + 4096) == 15);
+  CHECK(with(2048 * mib) == 15 * ((384 + 14) / 15));  // 16 but for the padding
+  CHECK(with(128 * mib + 4096) == 15 * 384);
+}
+
+TEST_CASE("matrices beyond 64 bits are refused before their products are counted", "[muon]") {
+  using bound = tieropt::bound_tensor<matrix, bf16>;
+  std::vector<bound> huge(1);
+  auto const place = [](auto* null, std::uintptr_t buffer) {
+    return reinterpret_cast<decltype(null)>(buffer << 61);
+  };
+  for (std::int64_t const n : {std::int64_t{1} << 26, std::int64_t{1} << 31}) {
+    huge[0].param = tieropt::view(place(static_cast<bf16*>(nullptr), 1), n, n);
+    huge[0].momentum = tieropt::view(place(static_cast<float*>(nullptr), 2), n, n);
+    huge[0].step = tieropt::view(place(static_cast<std::int64_t*>(nullptr), 3), 1);
+    auto const plan = tieropt::make_plan<tieropt::muon::policy>(huge);
+    REQUIRE_FALSE(plan.has_value());
+    CHECK(plan.error().code == tieropt::errc::too_large);
+  }
+}
+
 TEST_CASE("what a product refuses is what the step returns", "[muon]") {
   struct refusing {
     tieropt::status operator()(tieropt::matrix_product<bf16> const&) const {

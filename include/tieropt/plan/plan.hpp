@@ -266,10 +266,11 @@ template <class Policy, class... Ranges>
       if (code != errc::ok) result = status{code, 0, range, i};
       ++i;
     }
+    if (!result) return;
     if constexpr (needs<parts>::orthogonal) {
       size.products = batch_cost_of(tensors, how.workspace_limit);
       size.largest = size.products.largest;
-      if (result && size.products.scratch > how.workspace_limit) {
+      if (size.products.scratch > how.workspace_limit) {
         result = {errc::workspace_limit, 0, range};
       }
     } else {
