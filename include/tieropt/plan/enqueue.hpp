@@ -237,7 +237,8 @@ TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> wor
 }
 
 /// One step with hyperparameters and inputs that are read when it runs: a captured step replays
-/// with new values. @pre betas in [0, 1), eps and clip positive, one hyper per group that is named.
+/// with new values. @pre betas in [0, 1), eps, clip, beta2_decay and eps2 positive, one hyper per
+/// group that is named.
 /// @tparam X an executor @tparam Plan a plan
 /// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
 /// @param[in] hypers (groups), where the executor's bodies read
