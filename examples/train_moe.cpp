@@ -41,62 +41,55 @@ std::vector<fs::path> default_inputs() {
   return inputs;
 }
 
-/// "0.02", or "0.02, 0.002" with the Adam branch's.
+/// "0.02", or "0.02, 0.002" with that of the rest.
 std::string readable(moe::rates const& r) {
+  if (r.own == 0) return "-";
   return r.rest == 0 ? format("%.3g", r.own) : format("%.3g, %.3g", r.own, r.rest);
 }
 
+constexpr char const* usage = R"(usage: train_moe [OPTIONS] [FILE|FOLDER]...
+
+Trains a small mixture-of-experts model, once per optimizer with the same initial weights
+and the same batches, and compares memory, speed and the result on held-out data. The task
+text reads the files; without any, the C++ headers of CCCL.
+
+  --task NAME         of the list below (default text)
+  --steps N           training steps of each run (default %lld, of a sweep %lld)
+  --optimizer NAMES   comma-separated names and groups of the list below (default default)
+  --seed N            of weights, batches, rounding and generated data (default 1)
+  --lr RATES          learning rates at the end of the warm-up, comma-separated: X for every
+                      optimizer, NAME=X for one (default: those of the list below); a second
+                      rate keeps its proportion to the first
+  --paper-lr          the rates of the SkewAdam paper, where it has one
+  --schedule NAME     constant, cosine, linear or wsd, after a warm-up over 3 %% of the steps
+                      (default cosine; wsd: constant, then a line to 0 over the last 20 %%)
+  --out DIR           where tables, curves and the chart go (default train_moe_out)
+  --help              this page
+
+  --sweep             every optimizer with each of the following; mean and spread over seeds
+  --lrs RATES         X, or multiples of an optimizer's rate such as 0.5x (default %s)
+  --schedules NAMES   (default: that of --schedule)
+  --seeds N           this many, from --seed on, on the same generated data (default 3)
+
+tasks:
+)";
+
 void print_help() {
-  std::printf(
-      "usage: train_moe [OPTIONS] [FILE|FOLDER]...\n"
-      "\n"
-      "Trains a small mixture-of-experts model, once per optimizer with the same initial weights\n"
-      "and the same batches, and compares memory, speed and the result on held-out data. The task\n"
-      "text reads the files; without any, the C++ headers of CCCL.\n"
-      "\n"
-      "  --task NAME         of the list below (default text)\n"
-      "  --steps N           training steps of each run (default %lld, of a sweep %lld)\n"
-      "  --optimizer NAMES   comma-separated names and groups of the list below (default: "
-      "default)\n"
-      "  --seed N            of weights, batches, rounding and generated data (default 1)\n"
-      "  --lr RATES          learning rates at the end of the warm-up, comma-separated: X for "
-      "every\n"
-      "                      optimizer, NAME=X for one (default: those of the list below); an "
-      "Adam\n"
-      "                      branch keeps its proportion\n"
-      "  --paper-lr          the rates of the SkewAdam paper, chosen for 6.8 B parameters\n"
-      "  --schedule NAME     constant, cosine, linear or wsd, after a warm-up over 3 %% of the "
-      "steps\n"
-      "                      (default cosine; wsd: constant, then a line to 0 over the last 20 "
-      "%%)\n"
-      "  --out DIR           where tables, curves and the chart go (default train_moe_out)\n"
-      "  --help              this page\n"
-      "\n"
-      "  --sweep             every optimizer with each of these, and the mean and spread of each:\n"
-      "  --lrs RATES         X, or a multiple of an optimizer's rate such as 0.5x (default %s)\n"
-      "  --schedules NAMES   (default: that of --schedule)\n"
-      "  --seeds N           this many, from --seed on, on the same generated data (default 3)\n"
-      "\n"
-      "tasks:\n",
-      static_cast<long long>(moe::default_steps), static_cast<long long>(moe::default_sweep_steps),
-      moe::default_rates);
+  std::printf(usage, static_cast<long long>(moe::default_steps),
+              static_cast<long long>(moe::default_sweep_steps), moe::default_rates);
   for (auto const& t : moe::tasks) {
     std::printf("  %-10s %s\n", std::string(t.name).c_str(), std::string(t.summary).c_str());
   }
   std::printf("\noptimizers, with the learning rate here and in the paper:\n");
   for (auto const& o : moe::registry) {
-    std::printf("  %-25s %-12s %-12s %s\n", std::string(o.name).c_str(), readable(o.usual).c_str(),
+    std::printf("  %-25s %-12s %-13s %s\n", std::string(o.name).c_str(), readable(o.usual).c_str(),
                 readable(o.paper).c_str(), std::string(o.summary).c_str());
   }
-  std::printf(
-      "Two rates: the second is of the Adam branch. %s\n"
-      "\n"
-      "groups:\n",
-      moe::where_rates_come_from);
+  std::printf("%s\ngroups:\n", moe::where_rates_come_from);
   for (auto const& g : moe::groups) {
     std::string members;
     for (auto const& o : moe::registry) {
-      if (g.member != moe::in_all && (o.groups & g.member) != 0) {
+      if (g.member == moe::in_all || (o.groups & g.member) != 0) {
         members += (members.empty() ? "" : ", ") + std::string(o.name);
       }
     }
@@ -176,11 +169,10 @@ void compare(moe::options const& o) {
   std::printf("\n");
   print_notes(words, last);
   std::printf(
-      "lr: at the end of the warm-up; the second of an Adam branch. backbone, experts, router:\n"
-      "optimizer state of each population. peak resident: of the run's own process. in optimizer:\n"
-      "share of a training step. balance: load-balance loss, 1 = all experts equally busy. "
-      "seconds: "
-      "of\nthe whole run.\n");
+      "lr: at the end of the warm-up; a second one is of the tensors that Muon leaves to others.\n"
+      "backbone, experts, router: optimizer state of each population. peak resident: of the run's\n"
+      "own process. in optimizer: share of a training step. balance: load-balance loss, 1 = all\n"
+      "experts equally busy. seconds: of the whole run.\n");
   std::printf("table: %s\n", (o.out / "results.csv").string().c_str());
   for (auto const& name : names) {
     std::printf("curve: %s\n", (o.out / (name + ".csv")).string().c_str());
@@ -214,7 +206,7 @@ void sweep(moe::options const& o) {
   auto const& words = moe::words_of(o.base.task);
   std::string const metric(words.metric);
   std::size_t const n = o.optimizers.size() * o.sweep_rates.size() * o.schedules.size();
-  std::printf("%zu runs of %lld steps: %zu optimizers, %zu rates, %zu schedules, %d seeds\n",
+  std::printf("%zu runs of %lld steps: optimizers %zu, rates %zu, schedules %zu, seeds %d\n",
               n * static_cast<std::size_t>(o.seeds), static_cast<long long>(o.base.steps),
               o.optimizers.size(), o.sweep_rates.size(), o.schedules.size(), o.seeds);
   auto runs =

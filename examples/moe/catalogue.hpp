@@ -21,7 +21,7 @@ struct registered {
   std::string_view name{}, summary{};
   unsigned groups = 0;  // in_default | ...
   rates usual{};        // at the end of the warm-up, for the small models of this program
-  rates paper{};        // of the SkewAdam paper, for its 6.8 B parameters
+  rates paper{};        // of the SkewAdam paper, for its 6.8 B parameters; none: it has none
   stepper_factory make = nullptr;
 };
 

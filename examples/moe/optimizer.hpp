@@ -49,17 +49,19 @@ inline part part_of(tensor const& t) {
   return t.tier == population::experts ? part::experts : part::router;
 }
 
-/// What a part is stepped with: everything but learning rate and decay.
+/// What a part is stepped with: everything but numbers of the learning rate and the decay.
 struct part_settings {
   tieropt::hyper hyper{};
-  bool rest = false;  // rates::rest is the learning rate
+  bool rest = false;   // rates::rest is the learning rate
+  bool decays = true;  // by the job's weight decay
 };
 using settings = std::array<part_settings, n_parts>;
 
-/// The same for every part.
-inline settings same_settings(tieropt::hyper const& h = {}) {
+/// The same for every part; the router has no decay, and the others may have none.
+inline settings same_settings(tieropt::hyper const& h = {}, bool decays = true) {
   settings all;
-  for (auto& one : all) one.hyper = h;
+  for (auto& one : all) one = {.hyper = h, .decays = decays};
+  all[static_cast<std::size_t>(part::router)].decays = false;
   return all;
 }
 
@@ -231,7 +233,7 @@ class optimizer final : public stepper {
     for (std::size_t i = 0; i < n_parts; ++i) {
       hypers[i] = parts_[i].hyper;
       hypers[i].lr = parts_[i].rest ? lr.rest : lr.own;
-      hypers[i].weight_decay = i == static_cast<std::size_t>(part::router) ? 0 : weight_decay;
+      hypers[i].weight_decay = parts_[i].decays ? weight_decay : 0;
     }
     tieropt::step_inputs const inputs{.seed = seed,
                                       .clip_factor = finite ? 1 / std::max(1.0, norm) : 1,

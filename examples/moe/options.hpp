@@ -22,7 +22,7 @@
 
 namespace moe {
 
-inline constexpr std::int64_t default_steps = 700, default_sweep_steps = 200;
+inline constexpr std::int64_t default_steps = 600, default_sweep_steps = 200;
 inline constexpr char const* default_rates = "0.3x,1x,3x";
 
 /// A learning rate of a sweep.
@@ -50,7 +50,7 @@ inline rates scaled_to(rates r, double own) { return {own, r.rest * (own / r.own
 
 /// What an optimizer trains with.
 inline rates rates_of(options const& o, registered const& one) {
-  rates const r = o.paper_lr ? one.paper : one.usual;
+  rates const r = o.paper_lr && one.paper.own > 0 ? one.paper : one.usual;
   auto const named = o.lrs.find(one.name);
   if (named != o.lrs.end()) return scaled_to(r, named->second);
   return o.lr ? scaled_to(r, *o.lr) : r;

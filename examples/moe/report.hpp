@@ -41,17 +41,18 @@ inline double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// One line on stderr: rewritten in place on a terminal, else a new line every tenth of the way.
+/// One line on stderr: rewritten in place on a terminal, else a new one now and then.
 class progress_bar {
  public:
-  progress_bar(std::string_view name, std::string_view unit, std::int64_t steps)
-      : name_{name}, unit_{unit}, steps_{steps}, start_{seconds_now()} {}
+  /// @param[in] lines how many new ones, evenly over the steps
+  progress_bar(std::string_view name, std::string_view unit, std::int64_t steps, int lines)
+      : name_{name}, unit_{unit}, steps_{steps}, lines_{lines}, start_{seconds_now()} {}
 
   void show(std::int64_t step, double loss, double per_second) {
     double const now = seconds_now();
     bool const last = step == steps_;
     bool const due =
-        terminal_ ? now - shown_ > 0.1 : step * 10 / steps_ != (step - 1) * 10 / steps_;
+        terminal_ ? now - shown_ > 0.1 : step * lines_ / steps_ != (step - 1) * lines_ / steps_;
     if (!last && !due) return;
     shown_ = now;
     int const width = 24;
@@ -68,7 +69,7 @@ class progress_bar {
 
  private:
   std::string name_, unit_;
-  std::int64_t steps_;
+  std::int64_t steps_, lines_;
   double start_;
   double shown_ = 0;
   bool terminal_ = isatty(STDERR_FILENO) == 1;

@@ -31,7 +31,7 @@ class stepper {
   stepper& operator=(stepper const&) = delete;
   virtual ~stepper() = default;
 
-  /// One step on the model's gradients, their global norm clipped at 1. The router has no decay.
+  /// One step on the model's gradients, their global norm clipped at 1.
   /// @return seconds that tieropt took
   virtual double step(rates lr, double weight_decay, std::uint64_t seed) = 0;
 

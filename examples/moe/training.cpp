@@ -33,7 +33,7 @@ training_result train(job const& j) {
         open_csv(j.curve, format("step,%ss,train_loss,held_out_%s", std::string(words.unit).c_str(),
                                  std::string(words.metric).c_str()));
   }
-  progress_bar progress(j.name, words.unit, j.steps);
+  progress_bar progress(j.name, words.unit, j.steps, j.evaluations);
   double training_seconds = 0, optimizer_seconds = 0;
   double loss_sum = 0, smooth_loss = 0;
   std::int64_t loss_count = 0;

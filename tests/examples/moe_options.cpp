@@ -137,6 +137,7 @@ TEST_CASE("a rate is the optimizer's own, the paper's, or what the line says") {
   auto const same = [](moe::rates a, moe::rates b) { return a.own == b.own && a.rest == b.rest; };
   REQUIRE(same(rate({}, 1), {0.5, 0.25}));
   REQUIRE(same(rate({"--paper-lr"}, 1), {4, 1}));
+  REQUIRE(same(rate({"--paper-lr"}, 2), {1e-3, 0}));  // it has none of the paper
   REQUIRE(same(rate({"--lr", "3"}, 0), {3, 0}));
   REQUIRE(same(rate({"--lr", "2"}, 1), {2, 1}));  // the Adam branch keeps its half
   REQUIRE(same(rate({"--lr=b=8,3"}, 1), {8, 4}));

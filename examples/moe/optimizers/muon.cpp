@@ -19,7 +19,7 @@ using rest_tier = tieropt::adamw::tensor;
 /// Muon's momentum where it steps, and what the other parts are stepped with.
 template <class Recipe>
 std::unique_ptr<stepper> with_muon(bound_model const& m, bool experts) {
-  settings s;
+  settings s = same_settings();
   for (part const p : {part::hidden, part::outer, part::experts, part::router}) {
     bool const own = p == part::hidden || (p == part::experts && experts);
     auto& one = s[static_cast<std::size_t>(p)];
