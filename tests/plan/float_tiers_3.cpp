@@ -29,3 +29,7 @@ TEST_CASE("tier 18 of the float array stays within the derived bounds", "[refere
 TEST_CASE("tier 19 of the float array stays within the derived bounds", "[reference]") {
   testing::scenarios::run<testing::rows::single, 19>();
 }
+
+TEST_CASE("tier 20 of the float array stays within the derived bounds", "[reference]") {
+  testing::scenarios::run<testing::rows::single, 20>();
+}

@@ -6,10 +6,6 @@
 #include "support/catch.hpp"
 #include "support/scenarios.hpp"
 
-TEST_CASE("tier 26 of the float array stays within the derived bounds", "[reference]") {
-  testing::scenarios::run<testing::rows::single, 26>();
-}
-
 TEST_CASE("tier 27 of the float array stays within the derived bounds", "[reference]") {
   testing::scenarios::run<testing::rows::single, 27>();
 }
@@ -28,4 +24,8 @@ TEST_CASE("tier 30 of the float array stays within the derived bounds", "[refere
 
 TEST_CASE("tier 31 of the float array stays within the derived bounds", "[reference]") {
   testing::scenarios::run<testing::rows::single, 31>();
+}
+
+TEST_CASE("tier 32 of the float array stays within the derived bounds", "[reference]") {
+  testing::scenarios::run<testing::rows::single, 32>();
 }

@@ -146,8 +146,10 @@ inline constexpr auto m8 = wide_kind::momentum, v8 = wide_kind::variance, mv8 = 
                       c8 = wide_kind::compute;
 
 // clang-format off
-/// Every two levels meet in some row; all of it computed in float. Columns: see tier_row.
+/// Every two levels meet in some row; all of it computed in float. Columns: see tier_row. The first
+/// row is beyond that: floored eps and corrections, but no variance.
 inline constexpr tier_row single[] = {
+    {nema,  g, v_0,  flr, b_12, same, t_0,  c_0,   lr,   s_0, fused, min, rn, k_e, fp32, fp32},
     {m_0,   g, v_0,  ins, b_0,  same, t_0,  rms_m, lr,   s_0, fused, min, rn, k_1, fp16, bf16},
     {m_0,   g, full, flr, b_0,  rise, sign, rms_t, warm, s_t, d_0,   min, rn, k_e, fp32, fp16},
     {nema,  g, v_0,  flr, b_0,  rise, t_0,  unit,  rel,  s_0, d_0,   min, rn, k_e, fp16, bf16},
