@@ -206,8 +206,11 @@ class stage {
     bool const per_matrix = !need::spans_tensor;
     using scalar = tieropt::step_scalars<compute>;
     for (int64_t e = 0; e < E; ++e) {
-      compare(scalars + e * static_cast<int64_t>(sizeof(scalar)), offsetof(scalar, active) + 1,
-              "scalars");
+      // The numbers up to eps2, and after what may be a gap the rest.
+      int64_t const at_e = scalars + e * static_cast<int64_t>(sizeof(scalar));
+      constexpr int64_t key = offsetof(scalar, rounding_key);
+      compare(at_e, offsetof(scalar, eps2) + sizeof(compute), "scalars");
+      compare(at_e + key, offsetof(scalar, active) + 1 - key, "rounding key, step, activity");
       if (rests(e) || (s.grad_kind == 6 && e == 0)) continue;
       // n elements of this matrix, which come every pitch elements.
       auto const compare_part = [&](int64_t offset, int64_t pitch, int64_t n, char const* what) {
