@@ -71,11 +71,14 @@ inline std::string comparison_chart(task_words const& words, double baseline,
 /// Means of a sweep against the learning rate, with the least and the most of the seeds.
 inline std::string sweep_chart(task_words const& words, std::vector<std::string> const& names,
                                std::span<schedule const> schedules) {
-  std::string script = chart_head("1000,600") +
-                       format("set title 'held-out data: mean, least and most of the seeds'\n") +
+  std::string script = chart_head("1200,600") +
+                       "set title 'held-out data: mean, least and most of the seeds'\n" +
                        "set xlabel 'learning rate'\n"
                        "set logscale x\n" +
-                       axis_of(words) + "plot ";
+                       axis_of(words) +
+                       "set key outside right\n"
+                       "set datafile missing NaN\n"  // a line goes on behind another one's points
+                       "plot ";
   bool first = true;
   for (std::string const& name : names) {
     for (schedule const s : schedules) {
