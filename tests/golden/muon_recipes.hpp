@@ -70,8 +70,8 @@ struct muon_with : recipe<Compute> {
 
   static tieropt::hyper hyper_of(hyper_group const& group, double lr) {
     return {.lr = lr,
-            .beta1 = group.at("momentum").at(0),
-            .weight_decay = group.at("weight_decay").at(0)};
+            .beta1 = number(group, "momentum"),
+            .weight_decay = number(group, "weight_decay")};
   }
 };
 

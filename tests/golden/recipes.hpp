@@ -4,6 +4,7 @@
 /// The references as tiers: which tier runs a group, and what its states are called in the files.
 #pragma once
 
+#include <string>
 #include <tuple>
 
 #include "index.hpp"
@@ -23,6 +24,12 @@ struct state_names {
 inline double number(hyper_group const& group, char const* name, double otherwise, int i = 0) {
   auto const it = group.find(name);
   return it == group.end() ? otherwise : it->second.at(static_cast<std::size_t>(i));
+}
+
+/// The number of a group that must say.
+inline double number(hyper_group const& group, char const* name) {
+  if (group.contains(name)) return number(group, name, 0);
+  throw input_error(std::string("a group of hyperparameters lacks ") + name);
 }
 
 /// What most recipes have in common.
@@ -46,10 +53,10 @@ struct recipe {
   static bool shows_update(hyper_group const&) { return true; }
   static tieropt::hyper hyper_of(hyper_group const& group, double lr) {
     return {.lr = lr,
-            .beta1 = group.at("betas").at(0),
-            .beta2 = group.at("betas").at(1),
+            .beta1 = number(group, "betas"),
+            .beta2 = number(group, "betas", 0, 1),
             .eps = number(group, "eps", tieropt::default_eps),
-            .weight_decay = group.at("weight_decay").at(0)};
+            .weight_decay = number(group, "weight_decay")};
   }
 };
 
@@ -73,8 +80,8 @@ struct skewadam : recipe<Compute> {
   static constexpr bool has_update_rms = true;
 
   static std::size_t tier_of(hyper_group const& group) {
-    bool const momentum = group.at("use_momentum").at(0) != 0;
-    bool const factored = group.at("use_factored").at(0) != 0;
+    bool const momentum = number(group, "use_momentum") != 0;
+    bool const factored = number(group, "use_factored") != 0;
     return (momentum ? 0u : 2u) + (factored ? 0u : 1u);
   }
 };
