@@ -15,6 +15,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -136,6 +137,7 @@ void compare(moe::options const& o) {
     j.name = one->name;
     j.lr = moe::rates_of(o, *one);
     j.curve = o.out / (j.name + ".csv");
+    j.evaluations = static_cast<int>(std::clamp<std::int64_t>(j.steps / 10, 1, 10));
     auto const r = run_one(j, *one);
     std::vector<std::string> row{j.name, readable(j.lr)};
     for (auto const bytes : r.state_bytes) {
