@@ -3,13 +3,13 @@
 /// @file
 /// One tensor of one tier on the device: a step of the library, and the same step by hand.
 ///
-/// TIEROPT_BENCH_TIER names the tier: experts, backbone, adamw or router. A program holds one, so
-/// that a change of a kernel recompiles little.
+/// TIEROPT_BENCH_TIER names the tier, one of the structs below. A program holds one, so that a
+/// change of a kernel recompiles little.
 #pragma once
 
 #include <tieropt/tieropt.cuh>
 
-#include "hand.cuh"
+#include "hand_one_pass.cuh"
 
 #include <cuda/std/array>
 
@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,10 @@ struct experts : tieropt::skewadam::corrected::experts {};
 struct backbone : tieropt::skewadam::corrected::backbone {};
 struct adamw : tieropt::adamw::tensor {};
 struct router : tieropt::skewadam::corrected::router {};
+struct lion : tieropt::lion::tensor {};
+struct adafactor : tieropt::adafactor::tensor {};
+struct adafactor_momentum : tieropt::adafactor::with_momentum {};
+struct muon : tieropt::muon::matrix {};
 /// A tier with one of the roundings. @tparam Tier a tier @tparam Rounding a rounding
 template <class Tier, class Rounding>
 struct rounded : Tier {
@@ -107,6 +112,8 @@ template <class Tier>
 struct buffers {
   static constexpr bool keeps = tieropt::keeps_momentum<typename Tier::momentum>;
   static constexpr bool factored = Tier::variance::factored;
+  static constexpr bool divides = tieropt::keeps_variance<typename Tier::variance>;
+  static constexpr bool one_step = Tier::step_scope == tieropt::scope::tensor;
 
   /// @param[in] n count @param[in] f value of an element @return n elements
   template <class T, class F>
@@ -122,7 +129,7 @@ struct buffers {
   buffer<bf16> param, grad;       ///< (E, R, C)
   buffer<float> momentum, exact;  ///< (E, R, C), or empty
   buffer<float> row, col;         ///< (E, R), (E, C), or empty
-  buffer<int64_t> step;           ///< (E)
+  buffer<int64_t> step;           ///< (E), or one
 
   /// @param[in] of extents @param[in] where they lie
   explicit buffers(shape const& of, place where = place::device)
@@ -133,10 +140,10 @@ struct buffers {
         momentum{filled<float>(keeps ? s.size() : 0,
                                [](uint64_t i) { return 0.01f * uniform(i + 0x200000000u); }),
                  where},
-        exact{filled<float>(factored ? 0 : s.size(), positive), where},
+        exact{filled<float>(divides && !factored ? s.size() : 0, positive), where},
         row{filled<float>(factored ? s.E * s.R : 0, positive), where},
         col{filled<float>(factored ? s.E * s.C : 0, positive), where},
-        step{std::vector<int64_t>(static_cast<size_t>(s.E), 3), where} {}
+        step{std::vector<int64_t>(static_cast<size_t>(one_step ? 1 : s.E), 3), where} {}
 
   /// Names the first buffer that differs. @param[in] that buffers @return null if none does
   char const* differs(buffers const& that) const {
@@ -195,10 +202,10 @@ class library_step {
     if constexpr (buffers<Tier>::factored) {
       t.variance.row = tieropt::view(b.row.data(), s.E, s.R);
       t.variance.col = tieropt::view(b.col.data(), s.E, s.C);
-    } else {
+    } else if constexpr (buffers<Tier>::divides) {
       t.variance.exact = tieropt::view(b.exact.data(), s.E, s.R, s.C);
     }
-    t.step = tieropt::view(b.step.data(), s.E);
+    t.step = tieropt::view(b.step.data(), buffers<Tier>::one_step ? 1 : s.E);
     t.key = tensor_key;
     return {t};
   }
@@ -213,11 +220,13 @@ template <class Tier>
 class hand_step {
   static constexpr bool keeps = buffers<Tier>::keeps, factored = buffers<Tier>::factored;
   static constexpr bool stochastic = Tier::rounding::stochastic;
+  template <class... Tiers>
+  static constexpr bool is_one_of = (std::is_base_of_v<Tiers, Tier> || ...);
 
  public:
   /// Whether there are kernels for a tier and shape. @param[in] s shape @return true if so
   static bool knows(shape const& s) {
-    return (factored || !Tier::clip::measures) && s.R % 128 == 0 && s.R <= 8192 &&
+    return is_one_of<experts, backbone, adamw, lion> && s.R % 128 == 0 && s.R <= 8192 &&
            s.C % 1024 == 0 && s.C <= 65536;
   }
   /// @param[in] b buffers that outlive this @pre knows(b.s)
@@ -229,10 +238,12 @@ class hand_step {
     for (int64_t e = 0; e < b_.s.E; ++e) {
       hand::matrix const m = matrix(e);
       s.first_pair = static_cast<uint32_t>(e * m.R * m.C / 2);
-      if constexpr (factored) {
+      if constexpr (is_one_of<experts, backbone>) {
         hand::factored_step<keeps, stochastic>(m, s, stream);
-      } else {
+      } else if constexpr (is_one_of<adamw>) {
         hand::adamw_step<stochastic>(m, s, stream);
+      } else if constexpr (is_one_of<lion>) {
+        hand::lion_step<stochastic>(m, s, stream);
       }
     }
     demand(cudaGetLastError());
@@ -247,7 +258,7 @@ class hand_step {
     m.param = reinterpret_cast<hand::uint16_t*>(b_.param.data()) + first;
     m.grad = reinterpret_cast<hand::uint16_t const*>(b_.grad.data()) + first;
     m.momentum = b_.momentum.data() + (keeps ? first : 0);
-    m.exact = b_.exact.data() + (factored ? 0 : first);
+    m.exact = b_.exact.data() + (buffers<Tier>::divides && !factored ? first : 0);
     m.row = b_.row.data() + (factored ? e * R : 0);
     m.col = b_.col.data() + (factored ? e * C : 0);
     m.col_value = take(C);

@@ -15,6 +15,7 @@
 #include <iostream>
 #include <map>
 #include <regex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -54,6 +55,14 @@ std::vector<count_case> const cases{
     {"adamw", "stochastic", 1, 2048, 4096, 0, 22.5, .95},
     {"adamw", "nearest", 1, 1024, 4095, 0, 0, .65},
     {"adamw", "stochastic", 1, 1024, 4095, 0, 0, .65},
+    {"lion", "nearest", 1, 2048, 4096, 0, 14.3, .95},
+    {"lion", "stochastic", 1, 2048, 4096, 0, 14.3, .95},
+    {"adafactor", "nearest", 1, 2048, 4096, 0, 12.4, .95},
+    {"adafactor", "stochastic", 1, 2048, 4096, 0, 12.4, .95},
+    {"adafactor_momentum", "nearest", 1, 2048, 4096, 0, 20.5, .95},
+    {"adafactor_momentum", "stochastic", 1, 2048, 4096, 0, 20.5, .95},
+    {"muon", "nearest", 1, 2048, 4096, 0, 24.6, .95},
+    {"muon", "stochastic", 1, 2048, 4096, 0, 24.6, .95},
 };
 
 struct transfers {
@@ -119,7 +128,8 @@ void sort_launches(json const& stats, step_counts& ours, step_counts& theirs) {
       if (!std::regex_search(kernel, m, pass)) std::regex_search(kernel, m, body);
       ours.add(m.empty() ? kernel : m[1].str(), launch);
     } else if (std::regex_search(kernel, m, by_hand)) {
-      theirs.add(m[1] == "adamw" ? "apply" : m[1].str(), launch);
+      bool const one_pass = m[1] == "adamw" || m[1] == "lion";
+      theirs.add(one_pass ? "apply" : m[1].str(), launch);
     }
   }
 }
@@ -148,7 +158,8 @@ void add(tables& out, count_case const& c, step_counts const& ours, step_counts 
   auto const per_parameter = [&](double x) { return text("%.3f", x / n); };
   std::vector<std::string> rows(ours.passes.size());
   for (auto const& [name, p] : ours.passes) {
-    bool const is_main = name == "squares" || name == "measure" || name == "apply";
+    bool const is_main =
+        name != "begin_step" && name != "fold" && name != "find_factors" && name != "commit_steps";
     auto const hand = theirs.passes.find(name);
     double const by_hand = hand == theirs.passes.end() ? 0 : hand->second.instructions;
     if (is_main) {
@@ -182,9 +193,18 @@ void add(tables& out, count_case const& c, step_counts const& ours, step_counts 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string{argv[1]} == "--needs") {
+    std::regex const wanted(argc > 2 ? argv[2] : "");
+    std::set<std::string> programs;
+    for (auto const& c : cases)
+      if (std::regex_search(c.name(), wanted)) programs.insert("counts_" + c.tier);
+    for (auto const& p : programs) std::cout << p << '\n';
+    return 0;
+  }
   if (argc < 4) {
-    std::cerr << "usage: count_table RUN PROGRAMS SCRATCH [CASE]\n"
-                 "RUN runs a program below the emulator, PROGRAMS/counts_TIER are run, SCRATCH is "
+    std::cerr << "usage: count_table --needs [CASE], or count_table RUN PROGRAMS SCRATCH [CASE]\n"
+                 "The first lists the programs of the cases. RUN runs a program below the "
+                 "emulator, PROGRAMS/counts_TIER are run, SCRATCH is "
                  "for their figures,\nCASE is a regular expression on the names of the cases.\n";
     return 2;
   }

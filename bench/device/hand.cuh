@@ -3,10 +3,10 @@
 /// @file
 /// Device kernels as one would write them by hand: what the library's are to be compared with.
 ///
-/// One (R, C) matrix of bf16, dense, R a multiple of 128 and C of 1,024, all scalars as kernel
-/// arguments; nothing else is possible. The tile is the library's (128 x 1,024 by 8 warps), and so
-/// are the rounding bits and the order of sums: the results can be compared bit for bit. A pack is
-/// 16 bytes of the widest operand.
+/// Here the factored tiers. One (R, C) matrix of bf16, dense, R a multiple of 128 and C of 1,024,
+/// all scalars as kernel arguments; nothing else is possible. The tile is the library's (128 x
+/// 1,024 by 8 warps), and so are the rounding bits and the order of sums: the results can be
+/// compared bit for bit. A pack is 16 bytes of the widest operand.
 #pragma once
 
 #include <tieropt/precision/random.hpp>
@@ -282,8 +282,8 @@ __global__ void __launch_bounds__(256, 3)
 
 /// The clip factor; one block.
 __global__ void __launch_bounds__(256, 3)
-    hand_find_clip(float const* __restrict__ norm_part, float* factor, scalars const s, int64_t R,
-                   int64_t C) {
+    hand_find_factors(float const* __restrict__ norm_part, float* factor, scalars const s,
+                      int64_t R, int64_t C) {
   float const sum = block_sum(norm_part, static_cast<int>(R / 128 * (C / 1024)));
   float const rms = s.update_gain * sqrtf(sum / static_cast<float>(R * C));
   if (threadIdx.x == 0) *factor = s.update_gain / fmaxf(1, rms / s.clip);
@@ -327,42 +327,6 @@ __global__ void __launch_bounds__(256, 3)
   }
 }
 
-/// AdamW in one pass.
-template <bool Stochastic>
-__global__ void __launch_bounds__(256, 3)
-    hand_adamw(uint16_t* __restrict__ param, uint16_t const* __restrict__ grad,
-               float* __restrict__ momentum, float* __restrict__ exact, scalars const s,
-               int64_t C) {
-  constexpr int N = 4;
-  place<N> const at{C};
-  int64_t first = at.row * C + at.col;
-  float const q = -(s.lr * s.update_gain);
-  for (int r = 0; r < 16; ++r, first += C) {
-#pragma unroll
-    for (int j = 0; j < 32 / N; ++j) {
-      int64_t const i0 = first + j * 32 * N;
-      float x[N], p[N], m[N], v[N];
-      uint32_t w[N / 2];
-      load(x, grad + i0);
-      load(p, param + i0);
-      load(m, momentum + i0);
-      load(v, exact + i0);
-#pragma unroll
-      for (int i = 0; i < N; ++i) {
-        x[i] *= s.grad_gain;
-        m[i] = fmaf(s.one_minus_beta1, x[i], s.beta1 * m[i]);
-        v[i] = fmaf(s.beta2, v[i], s.one_minus_beta2 * (x[i] * x[i]));
-        float const u = m[i] / fmaf(sqrtf(v[i]), s.root_correction2, s.eps);
-        p[i] = fmaf(q, u, p[i] * s.decay);
-      }
-      store(momentum + i0, m);
-      store(exact + i0, v);
-      round<Stochastic>(w, p, s, static_cast<uint32_t>(i0));
-      store(param + i0, w);
-    }
-  }
-}
-
 // ---- steps --------------------------------------------------------------------------------------
 
 /// The factored, clipped tiers. @tparam Momentum whether there is one @tparam Stochastic rounding
@@ -375,17 +339,9 @@ void factored_step(matrix const& t, scalars const& s, cudaStream_t stream) {
                                        t.col_value, s, t.R, t.C);
   hand_measure<Momentum>
       <<<n, 256, 0, stream>>>(t.grad, t.momentum, t.row_value, t.col_value, t.norm_part, s, t.C);
-  hand_find_clip<<<1, 256, 0, stream>>>(t.norm_part, t.factor, s, t.R, t.C);
+  hand_find_factors<<<1, 256, 0, stream>>>(t.norm_part, t.factor, s, t.R, t.C);
   hand_apply<Momentum, Stochastic><<<n, 256, 0, stream>>>(t.param, t.grad, t.momentum, t.row_value,
                                                           t.col_value, t.factor, s, t.C);
-}
-
-/// AdamW. @tparam Stochastic rounding @param[in] t buffers @param[in] s scalars
-/// @param[in] stream the caller's stream
-template <bool Stochastic>
-void adamw_step(matrix const& t, scalars const& s, cudaStream_t stream) {
-  hand_adamw<Stochastic>
-      <<<t.tiles(), 256, 0, stream>>>(t.param, t.grad, t.momentum, t.exact, s, t.C);
 }
 
 }  // namespace hand

@@ -99,11 +99,12 @@ template <template <class> class Pass, class Parts>
 struct pass_name<tieropt::table_body<Pass<Parts>, Parts>> {
   template <template <class> class Other>
   static constexpr bool is = std::is_same_v<Pass<Parts>, Other<Parts>>;
-  static constexpr char const* value = is<tieropt::squares_pass>     ? "squares"
-                                       : is<tieropt::fold_pass>      ? "fold"
-                                       : is<tieropt::measure_pass>   ? "measure"
-                                       : is<tieropt::find_factors_pass> ? "find_clip"
-                                                                     : "apply";
+  static constexpr char const* value = is<tieropt::squares_pass>        ? "squares"
+                                       : is<tieropt::fold_pass>         ? "fold"
+                                       : is<tieropt::measure_pass>      ? "measure"
+                                       : is<tieropt::find_factors_pass> ? "find_factors"
+                                       : is<tieropt::weigh_pass>        ? "weigh"
+                                                                        : "apply";
 };
 
 // Times every launch by itself; adds up by pass.
