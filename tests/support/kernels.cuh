@@ -48,7 +48,6 @@ struct kernels {
     keep_pass<tieropt::squares_pass>();
     keep_pass<tieropt::fold_pass>();
     keep_pass<tieropt::measure_pass>();
-    keep_pass<tieropt::weigh_pass>();
     keep_pass<tieropt::find_factors_pass>();
     keep_pass<tieropt::stage_pass>();
     keep_pass<tieropt::apply_pass>();
