@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The tieropt authors
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// Two steps as one would write them by hand for bf16: what the library is to be compared with.
+/// Three steps as one would write them by hand for bf16: what the library is to be compared with.
 ///
 /// Compiled with -fno-math-errno, without which g++ vectorises no root.
 #include "hand.hpp"
@@ -158,6 +158,27 @@ void adamw_rows(hand_job const& job, numbers const& h, std::uint64_t key) {
   }
 }
 
+// The rows of one Lion job.
+template <bool Stochastic>
+void lion_rows(hand_job const& job, numbers const& h, std::uint64_t key) {
+  hand_tensor const& t = *job.tensor;
+  auto const beta1 = static_cast<float>(h.beta1), other1 = static_cast<float>(1 - h.beta1);
+  auto const beta2 = static_cast<float>(h.beta2), other2 = static_cast<float>(1 - h.beta2);
+  auto const lr = static_cast<float>(h.lr);
+  auto const decay = static_cast<float>(1 - h.lr * h.weight_decay);
+  for (std::int64_t r = job.begin; r < job.end; ++r) {
+    std::int64_t const at = (job.e * t.R + r) * t.C;
+    std::uint16_t const* __restrict const g = t.grad + at;
+    std::uint16_t* __restrict const p = t.param + at;
+    float* __restrict const m = t.momentum + at;
+    round_row<Stochastic>(p, t.C, mix64(key + static_cast<std::uint64_t>(at)), [=](std::int64_t c) {
+      float const x = decode(g[c]), u = beta1 * m[c] + other1 * x;
+      m[c] = beta2 * m[c] + other2 * x;
+      return decode(p[c]) * decay - (u == 0 ? 0.0f : std::copysign(lr, u));
+    });
+  }
+}
+
 }  // namespace
 
 hand_experts::hand_experts(std::vector<hand_tensor> tensors)
@@ -254,21 +275,27 @@ void hand_experts::step(numbers const& h, std::uint64_t seed, bool stochastic) {
   }
 }
 
-hand_adamw::hand_adamw(std::vector<hand_tensor> tensors)
-    : tensors_{std::move(tensors)}, jobs_{cut_into_jobs(tensors_)} {}
+hand_one_pass::hand_one_pass(std::vector<hand_tensor> tensors, rows nearest, rows stochastic)
+    : tensors_{std::move(tensors)}, jobs_{cut_into_jobs(tensors_)}, rows_{nearest, stochastic} {}
 
-void hand_adamw::step(numbers const& h, std::uint64_t seed, bool stochastic) {
+void hand_one_pass::step(numbers const& h, std::uint64_t seed, bool stochastic) {
   auto const n_jobs = static_cast<std::int64_t>(jobs_.size());
 #pragma omp parallel for schedule(static)
   for (std::int64_t j = 0; j < n_jobs; ++j) {
     hand_job const& job = jobs_[j];
     std::uint64_t const key = mix64(seed + static_cast<std::uint64_t>(job.matrix)) +
                               static_cast<std::uint64_t>(job.tensor->step[job.e]);
-    stochastic ? adamw_rows<true>(job, h, key) : adamw_rows<false>(job, h, key);
+    rows_[stochastic](job, h, key);
   }
   for (auto const& t : tensors_) {
     for (std::int64_t e = 0; e < t.E; ++e) ++t.step[e];
   }
 }
+
+hand_adamw::hand_adamw(std::vector<hand_tensor> tensors)
+    : hand_one_pass{std::move(tensors), adamw_rows<false>, adamw_rows<true>} {}
+
+hand_lion::hand_lion(std::vector<hand_tensor> tensors)
+    : hand_one_pass{std::move(tensors), lion_rows<false>, lion_rows<true>} {}
 
 }  // namespace bench

@@ -50,7 +50,7 @@ struct step_cost {
   std::int64_t parameters;   ///< updated
   std::int64_t traffic;      ///< bytes that a streaming step reads and writes
   std::int64_t working_set;  ///< bytes of parameters, gradients and states
-  std::int64_t launches;              ///< of the executor, 0 for hand-written loops
+  std::int64_t launches;     ///< of the executor, 0 for hand-written loops
 };
 
 /// The fastest times of one variant; kept while Google Benchmark calls it again and again.

@@ -73,6 +73,9 @@ int main(int argc, char** argv) {
   bench::register_corrected_router();
   bench::register_published_backbone();
   bench::register_adamw();
+  bench::register_adam();
+  bench::register_lion();
+  bench::register_adafactor();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return bench::any_wrong ? 1 : 0;

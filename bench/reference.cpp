@@ -83,25 +83,40 @@ std::string check_step(recipe const& r, numbers const& h, step_record const& s,
                        rounding_count& count) {
   std::int64_t const E = s.E, R = s.R, C = s.C, n = R * C;
   auto const k = static_cast<double>(s.step);
-  double const left2 = 1 - std::pow(h.beta2, k);
-  double const gain1 = r.momentum ? 1 / (1 - std::pow(h.beta1, k)) : 1;
+  bool const factored = r.variance == second_moment::factored;
+  bool const of_update = r.momentum == momentum_rule::update;
+  bool const averages = r.momentum == momentum_rule::gradient;
+  bool const leads = r.momentum == momentum_rule::lion;
+  double const beta1 = h.beta1, beta2 = r.rises ? 1 - std::pow(k, -h.beta2_decay) : h.beta2;
+  double const left2 = r.corrects && !r.rises ? 1 - std::pow(beta2, k) : 1;
+  double const gain1 = r.corrects && averages ? 1 / (1 - std::pow(beta1, k)) : 1;
   double const eps1 = r.eps == eps_place::inside ? h.eps : 0;
-  reader const g{s.format, s.grad}, p{s.format, s.before.param}, q{s.format, s.after.param};
+  double const l2 = r.decay == decay_place::gradient ? h.weight_decay : 0;
+  double const fused = r.decay == decay_place::gradient ? 0 : h.weight_decay;
+  reader const raw{s.format, s.grad}, p{s.format, s.before.param}, q{s.format, s.after.param};
 
-  auto const momentum = [&](std::int64_t i) {
-    return r.momentum ? h.beta1 * s.before.momentum[i] + (1 - h.beta1) * g(i) : g(i);
+  auto const g = [&](std::int64_t x) { return raw(x) + l2 * p(x); };
+  auto const m = [&](std::int64_t x) {
+    return s.before.momentum ? static_cast<double>(s.before.momentum[x]) : 0.0;
   };
-  auto const blend = [&](double v, double square) {
-    return h.beta2 * v + (1 - h.beta2) * (square + eps1);
+  auto const mix = [](double beta, double old, double x) { return beta * old + (1 - beta) * x; };
+  auto const numerator = [&](double old, double x) {
+    return averages || leads ? mix(beta1, old, x) : x;
   };
+  auto const stored = [&](double old, double x) { return mix(leads ? beta2 : beta1, old, x); };
+  auto const blend = [&](double v, double square) { return mix(beta2, v, square + eps1); };
   auto const root = [&](double v) {
     return std::sqrt(r.eps == eps_place::floored ? std::max(v, h.eps) : v);
   };
+  // The sizes of what the gradient and the numerator add up: their errors are relative to these,
+  // not to the sums.
+  auto const size_of_g = [&](std::int64_t x) { return std::abs(raw(x)) + l2 * std::abs(p(x)); };
+  auto const size = [&](std::int64_t x) { return numerator(std::abs(m(x)), size_of_g(x)); };
 
   // Factored: 1 / root of each row's ratio and of each column.
-  std::vector<double> rows(static_cast<std::size_t>(r.factored ? E * R : 0));
-  std::vector<double> cols(static_cast<std::size_t>(r.factored ? E * C : 0));
-  for (std::int64_t e = 0; e < E && r.factored; ++e) {
+  std::vector<double> rows(static_cast<std::size_t>(factored ? E * R : 0));
+  std::vector<double> cols(static_cast<std::size_t>(factored ? E * C : 0));
+  for (std::int64_t e = 0; e < E && factored; ++e) {
     double* const row = rows.data() + e * R;
     double* const col = cols.data() + e * C;
     for (std::int64_t i = 0; i < R; ++i) {
@@ -128,64 +143,80 @@ std::string check_step(recipe const& r, numbers const& h, step_record const& s,
     }
   }
   // The update of a numerator.
-  auto const update_of = [&](double m, std::int64_t e, std::int64_t i, std::int64_t j) {
+  auto const update_of = [&](double value, std::int64_t e, std::int64_t i, std::int64_t j) {
     std::int64_t const x = e * n + i * C + j;
     double const gain2 = std::sqrt(left2);
-    if (r.factored) {
-      return gain1 * m * gain2 * rows[static_cast<std::size_t>(e * R + i)] *
-             cols[static_cast<std::size_t>(e * C + j)];
+    double u = gain1 * value;
+    if (factored) {
+      u *= gain2 * rows[static_cast<std::size_t>(e * R + i)] *
+           cols[static_cast<std::size_t>(e * C + j)];
+    } else if (r.variance == second_moment::exact) {
+      double const v = blend(s.before.exact[x], g(x) * g(x));
+      u *= r.eps == eps_place::added ? 1 / (std::sqrt(v) / gain2 + h.eps) : gain2 / root(v);
     }
-    double const v = blend(s.before.exact[x], g(x) * g(x));
-    return gain1 * m *
-           (r.eps == eps_place::added ? 1 / (std::sqrt(v) / gain2 + h.eps) : gain2 / root(v));
+    return r.sign ? static_cast<double>((u > 0) - (u < 0)) : u;
   };
   auto const update = [&](std::int64_t e, std::int64_t i, std::int64_t j) {
-    return update_of(momentum(e * n + i * C + j), e, i, j);
-  };
-  // The size of what momentum adds up: its error is relative to this, not to the sum.
-  auto const size = [&](std::int64_t x) {
-    return r.momentum ? h.beta1 * std::abs(static_cast<double>(s.before.momentum[x])) +
-                            (1 - h.beta1) * std::abs(g(x))
-                      : std::abs(g(x));
+    std::int64_t const x = e * n + i * C + j;
+    return update_of(numerator(m(x), g(x)), e, i, j);
   };
 
-  // The clip factor of each matrix.
-  std::vector<double> factor(static_cast<std::size_t>(E), 1.0);
-  if (r.clips) {
-    std::vector<double> sum(static_cast<std::size_t>(E), 0.0);
+  // Of each matrix, or of all of them, the root mean square of f.
+  auto const rms_of = [&](auto const& f) {
+    std::vector<double> rms(static_cast<std::size_t>(E));
     double all = 0;
     for (std::int64_t e = 0; e < E; ++e) {
-      double& norm = sum[static_cast<std::size_t>(e)];
+      double sum = 0;
       for (std::int64_t i = 0; i < R; ++i) {
         for (std::int64_t j = 0; j < C; ++j) {
-          double const u = update(e, i, j);
-          norm += u * u;
+          double const u = f(e, i, j);
+          sum += u * u;
         }
       }
-      all += norm;
+      all += sum;
+      rms[static_cast<std::size_t>(e)] = std::sqrt(sum / static_cast<double>(n));
     }
-    for (std::size_t e = 0; e < factor.size(); ++e) {
-      double const mean =
-          r.whole_tensor ? all / static_cast<double>(E * n) : sum[e] / static_cast<double>(n);
-      factor[e] = 1 / std::max(1.0, std::sqrt(mean) / h.clip);
-    }
+    if (r.whole_tensor) rms.assign(rms.size(), std::sqrt(all / static_cast<double>(E * n)));
+    return rms;
+  };
+  // The learning rate of each matrix, and its clip factor.
+  double const rate = r.relative ? std::min(1e-2, 1 / std::sqrt(k)) : h.lr;
+  std::vector<double> lr(static_cast<std::size_t>(E), rate), factor(lr.size(), 1.0);
+  if (r.scales) {
+    lr = rms_of([&](auto e, auto i, auto j) { return p(e * n + i * C + j); });
+    for (double& x : lr) x = rate * std::max(h.eps2, x);
+  }
+  if (r.clips) {
+    factor = rms_of(update);
+    for (double& x : factor) x = 1 / std::max(1.0, x / h.clip);
   }
 
   form const shape = form_of(s.format);
   for (std::int64_t e = 0; e < E; ++e) {
+    double const own_lr = lr[static_cast<std::size_t>(e)];
+    double const gain = own_lr * factor[static_cast<std::size_t>(e)];
     for (std::int64_t i = 0; i < R; ++i) {
       for (std::int64_t j = 0; j < C; ++j) {
         std::int64_t const x = e * n + i * C + j;
-        double const step = h.lr * factor[static_cast<std::size_t>(e)] * update(e, i, j);
-        double decayed = p(x) * (1 - h.lr * h.weight_decay);
-        if (r.decays_first) {
+        double step = gain * update(e, i, j);
+        double error = 0x1p-16 * gain * std::abs(update_of(size(x), e, i, j));
+        if (r.sign && std::abs(numerator(m(x), g(x))) < 0x1p-21 * size(x)) error = 2 * gain;
+        if (r.momentum != momentum_rule::none) {
+          double const next = stored(m(x), of_update ? step : g(x));
+          double const slack =
+              stored(0x1p-21 * std::abs(m(x)), of_update ? error : 0x1p-21 * size_of_g(x));
+          if (!(std::abs(s.after.momentum[x] - next) <= slack)) {
+            return at("momentum", x, s.after.momentum[x], next);
+          }
+          if (of_update) step = next, error = slack;
+        }
+        double decayed = p(x) * (1 - own_lr * fused);
+        if (r.decay == decay_place::rounded) {
           double const unit = ulp(shape, decayed);
           decayed = std::nearbyint(decayed / unit) * unit;
         }
         double const exact = decayed - step, got = q(x), unit = ulp(shape, exact);
-        double const reach_of_update =
-            h.lr * factor[static_cast<std::size_t>(e)] * std::abs(update_of(size(x), e, i, j));
-        double const slack = 0x1p-16 * reach_of_update + 0x1p-22 * std::abs(p(x));
+        double const slack = error + 0x1p-22 * std::abs(p(x));
         double const distance = std::abs(got - exact), reach = s.stochastic ? unit : unit / 2;
         if (!(distance <= reach + slack)) return at("param", x, got, exact);
         if (s.stochastic) {
@@ -195,13 +226,7 @@ std::string check_step(recipe const& r, numbers const& h, step_record const& s,
           count.expected += share;
           count.variance += share * (1 - share);
         }
-        if (r.momentum) {
-          double const m = momentum(x);
-          if (!(std::abs(s.after.momentum[x] - m) <= 0x1p-21 * size(x))) {
-            return at("momentum", x, s.after.momentum[x], m);
-          }
-        }
-        if (!r.factored) {
+        if (r.variance == second_moment::exact) {
           double const v = blend(s.before.exact[x], g(x) * g(x));
           if (!close(s.after.exact[x], v)) return at("second moment", x, s.after.exact[x], v);
         }

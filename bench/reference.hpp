@@ -19,19 +19,48 @@ enum class eps_place {
   floored,  ///< max(., eps) under the root, of moments that are not corrected (published SkewAdam)
 };
 
+/// What is averaged.
+enum class momentum_rule {
+  none,      ///< nothing: the gradient itself is the numerator
+  gradient,  ///< the gradient, by beta1
+  lion,      ///< the gradient, by beta1 for the numerator and by beta2 for what is stored
+  update     ///< what is subtracted, by beta1; not corrected
+};
+
+/// What the numerator is divided by.
+enum class second_moment {
+  none,     ///< nothing
+  exact,    ///< per element
+  factored  ///< rows and columns
+};
+
+/// Where weight decay goes.
+enum class decay_place {
+  fused,    ///< p (1 - lr wd)
+  rounded,  ///< the same, rounded to the parameter's type
+  gradient  ///< g + wd p
+};
+
 /// A tier, by its formulas.
 struct recipe {
-  bool momentum;      ///< an EMA, else the gradient itself
-  bool factored;      ///< rows and columns, else exact
-  eps_place eps;      ///< where eps goes
-  bool clips;         ///< by the RMS of the update
-  bool whole_tensor;  ///< the clip spans all matrices
-  bool decays_first;  ///< and rounds the decayed parameter to its type
+  momentum_rule momentum = momentum_rule::none;   ///< what is averaged
+  second_moment variance = second_moment::exact;  ///< what the numerator is divided by
+  eps_place eps = eps_place::inside;              ///< where eps goes
+  bool corrects = true;                           ///< both moments, by 1 - beta^k
+  bool rises = false;                             ///< beta2 = 1 - k^-beta2_decay, not corrected
+  bool sign = false;                              ///< of the update, in its place
+  bool clips = false;                             ///< by the RMS of the update
+  bool scales = false;                            ///< lr by the RMS of the parameter
+  bool whole_tensor = false;                      ///< both RMS span all matrices
+  bool relative = false;                          ///< lr = min(1e-2, 1 / sqrt(k))
+  decay_place decay = decay_place::fused;         ///< where weight decay goes
+  bool operator==(recipe const&) const = default;
 };
 
 /// Hyperparameters; every matrix has taken the same number of steps.
 struct numbers {
   double lr, beta1, beta2, eps, clip, weight_decay;
+  double beta2_decay = 0.8, eps2 = 1e-3;
 };
 
 /// Buffers of one tensor; unused ones are null.
@@ -64,7 +93,8 @@ struct rounding_count {
 ///
 /// A parameter must be the nearest value (nearest) or one of the two neighbours (stochastic) of a
 /// number within 2^-16 lr |U| + 2^-22 |p| of the double result, |U| with |beta1 M| + |(1 - beta1)
-/// g| for a momentum that cancels; states agree to 2^-17.
+/// g| for a momentum that cancels (a sign may be any where it nearly cancels); states agree to
+/// 2^-17.
 /// @param[in] r formulas @param[in] h hyperparameters @param[in] s the step
 /// @param[in,out] count of a stochastic step's roundings
 /// @return empty, or what is wrong

@@ -11,5 +11,8 @@ void register_corrected_experts();   ///< no momentum, factored; hand-written lo
 void register_corrected_router();    ///< no momentum, exact
 void register_published_backbone();  ///< the published formulas
 void register_adamw();               ///< one pass; hand-written loops too
+void register_adam();                ///< one pass; the gradient decays
+void register_lion();                ///< one pass; hand-written loops too
+void register_adafactor();           ///< relative rates; without momentum, and of the update
 
 }  // namespace bench

@@ -58,15 +58,35 @@ inline float noise(std::uint64_t i) {
 /// The formulas of a tier. @tparam Parts of its kernels
 template <class Parts>
 constexpr recipe recipe_of() {
+  using momentum = typename Parts::momentum;
+  using state = typename momentum::state_type;
   using eps = typename Parts::eps;
-  return {.momentum = tieropt::keeps_momentum<typename Parts::momentum>,
-          .factored = Parts::variance::factored,
+  using need = tieropt::needs<Parts>;
+  static_assert(!need::momentum || std::is_same_v<momentum, tieropt::lion_momentum<state>> ||
+                std::is_same_v<momentum, tieropt::ema_momentum<state>>);
+  static_assert(!Parts::transform::reads_grad && !need::orthogonal && !Parts::maximize);
+  static_assert(Parts::bias_correction::first == Parts::bias_correction::second);
+  return {.momentum = !need::momentum   ? momentum_rule::none
+                      : need::of_update ? momentum_rule::update
+                      : std::is_same_v<momentum, tieropt::lion_momentum<state>>
+                          ? momentum_rule::lion
+                          : momentum_rule::gradient,
+          .variance = need::factored ? second_moment::factored
+                      : need::exact  ? second_moment::exact
+                                     : second_moment::none,
           .eps = std::is_same_v<eps, tieropt::inside_eps>  ? eps_place::inside
                  : std::is_same_v<eps, tieropt::added_eps> ? eps_place::added
                                                            : eps_place::floored,
-          .clips = Parts::clip::measures,
+          .corrects = Parts::bias_correction::first,
+          .rises = std::is_same_v<typename Parts::betas, tieropt::rising_beta2>,
+          .sign = std::is_same_v<typename Parts::transform, tieropt::sign_update>,
+          .clips = need::measures,
+          .scales = need::scales,
           .whole_tensor = Parts::clip::spans == tieropt::scope::tensor,
-          .decays_first = Parts::decay::rounds_to_param};
+          .relative = std::is_same_v<typename Parts::rate, tieropt::relative_rate>,
+          .decay = need::l2                        ? decay_place::gradient
+                   : Parts::decay::rounds_to_param ? decay_place::rounded
+                                                   : decay_place::fused};
 }
 
 /// Buffers and plan of some tensors of one tier, filled with numbers that depend on nothing else.
@@ -77,16 +97,23 @@ class problem {
   using bound_type = tieropt::bound_tensor<Tier, Param, Param>;  ///< of its range
   using parts = typename bound_type::parts;                      ///< of the kernels
 
-  static constexpr recipe formulas = recipe_of<parts>();  ///< what is computed
+  static constexpr recipe formulas = recipe_of<parts>();                   ///< what is computed
+  static constexpr bool keeps = formulas.momentum != momentum_rule::none;  ///< a momentum
   /// Whether parameters are rounded stochastically.
   static constexpr bool stochastic = parts::rounding::stochastic && tieropt::storage<Param>::draws;
-  /// Whether there are hand-written loops for it: corrected experts and AdamW in bf16.
+  /// Whether there are hand-written loops for it: corrected experts, AdamW and Lion in bf16.
   static constexpr bool has_hand =
       std::is_same_v<Param, tieropt::bf16> &&
-      ((formulas.factored && !formulas.momentum && formulas.eps == eps_place::inside) ||
-       (!formulas.factored && formulas.momentum && formulas.eps == eps_place::added));
-  /// The hyperparameters; weights keep their size over thousands of steps.
-  static constexpr numbers hyperparameters{1e-4, 0.9, 0.999, parts::eps::default_value, 1.0, 0.05};
+      (formulas == hand_experts::formulas || formulas == hand_adamw::formulas ||
+       formulas == hand_lion::formulas);
+  /// The hyperparameters; weights keep their size over thousands of steps, and updates are clipped.
+  static constexpr numbers hyperparameters{
+      .lr = 1e-4,
+      .beta1 = 0.9,
+      .beta2 = formulas.momentum == momentum_rule::lion ? 0.99 : 0.999,
+      .eps = parts::eps::default_value,
+      .clip = 0x1p-5,
+      .weight_decay = 0.05};
 
   /// @param[in] load shapes @param[in,out] memory where the buffers go
   problem(workload const& load, pool& memory) : load_{load} {
@@ -111,13 +138,14 @@ class problem {
         return x;
       };
       bound_type b{.param = tieropt::view(p, E, R, C), .grad = tieropt::view(g, E, R, C), .key = t};
-      if constexpr (formulas.momentum) {
-        b.momentum = tieropt::view(state(E * R, C, 0, 0x1p-4f), E, R, C);
+      if constexpr (keeps) {
+        float const spread = formulas.momentum == momentum_rule::update ? 0x1p-10f : 0x1p-4f;
+        b.momentum = tieropt::view(state(E * R, C, 0, spread), E, R, C);
       }
-      if constexpr (formulas.factored) {
+      if constexpr (formulas.variance == second_moment::factored) {
         b.variance.row = tieropt::view(state(E, R, 0x1p-9f, 0x1p-10f), E, R);
         b.variance.col = tieropt::view(state(E, C, 0x1p-9f, 0x1p-10f), E, C);
-      } else {
+      } else if constexpr (formulas.variance == second_moment::exact) {
         b.variance.exact = tieropt::view(state(E * R, C, 0x1p-9f, 0x1p-10f), E, R, C);
       }
       b.step =
@@ -140,7 +168,9 @@ class problem {
                                       .beta2 = h.beta2,
                                       .eps = h.eps,
                                       .clip = h.clip,
-                                      .weight_decay = h.weight_decay}};
+                                      .weight_decay = h.weight_decay,
+                                      .beta2_decay = h.beta2_decay,
+                                      .eps2 = h.eps2}};
     require(tieropt::enqueue(tieropt::host_executor{}, **plan_, workspace_, hypers,
                              tieropt::step_inputs{.seed = seed}));
   }
@@ -182,17 +212,21 @@ class problem {
  private:
   using policy = tieropt::tier_policy<Tier>;
   using plan_type = decltype(tieropt::make_plan<policy>(std::declval<std::vector<bound_type>&>()));
-  using hand_type = std::conditional_t<formulas.factored, hand_experts, hand_adamw>;
+  using hand_type = std::conditional_t<
+      formulas == hand_experts::formulas, hand_experts,
+      std::conditional_t<formulas == hand_adamw::formulas, hand_adamw, hand_lion>>;
 
   // The buffers of a tensor that a step writes, as they were.
   class copy_of {
    public:
     explicit copy_of(bound_type const& b) {
       keep(param_, b.param);
-      if constexpr (formulas.momentum) keep(momentum_, b.momentum);
-      keep(row_, b.variance.row);
-      keep(col_, b.variance.col);
-      keep(exact_, b.variance.exact);
+      if constexpr (keeps) keep(momentum_, b.momentum);
+      if constexpr (formulas.variance != second_moment::none) {
+        keep(row_, b.variance.row);
+        keep(col_, b.variance.col);
+        keep(exact_, b.variance.exact);
+      }
     }
     buffers views() const {
       return {param_.data(), momentum_.data(), row_.data(), col_.data(), exact_.data()};
@@ -208,9 +242,11 @@ class problem {
   };
 
   static buffers views_of(bound_type const& b) {
-    buffers x{b.param.data, nullptr, b.variance.row.data, b.variance.col.data,
-              b.variance.exact.data};
-    if constexpr (formulas.momentum) x.momentum = b.momentum.data;
+    buffers x{.param = b.param.data};
+    if constexpr (keeps) x.momentum = b.momentum.data;
+    if constexpr (formulas.variance != second_moment::none) {
+      x.row = b.variance.row.data, x.col = b.variance.col.data, x.exact = b.variance.exact.data;
+    }
     return x;
   }
 
@@ -240,12 +276,11 @@ class problem {
                     load_.cols,
                     reinterpret_cast<std::uint16_t*>(b.param.data),
                     reinterpret_cast<std::uint16_t const*>(b.grad.data),
-                    nullptr,
-                    b.variance.exact.data,
-                    b.variance.row.data,
-                    b.variance.col.data,
                     b.step.data};
-      if constexpr (formulas.momentum) x.momentum = b.momentum.data;
+      if constexpr (keeps) x.momentum = b.momentum.data;
+      if constexpr (formulas.variance != second_moment::none) {
+        x.row = b.variance.row.data, x.col = b.variance.col.data, x.exact = b.variance.exact.data;
+      }
       tensors.push_back(x);
     }
     hand_.emplace(std::move(tensors));
@@ -317,7 +352,7 @@ void run_variant(benchmark::State& state, variant& v) {
 template <class Tier, class Param, class Rounding>
 void register_variant(char const* tier, char const* mode) {
   using population = rounded<Tier, Rounding>;
-  auto const name = [&](char const* m, workload const& load) {
+  auto const name = [&](std::string const& m, workload const& load) {
     return std::string{"T="} + type_name<Param> + "/tier=" + tier + "/mode=" + m +
            "/rounding=" + (Rounding::stochastic ? "stochastic" : "nearest") + "/" + load.name();
   };
@@ -327,8 +362,8 @@ void register_variant(char const* tier, char const* mode) {
       for (int const threads : {1, 2}) {
         auto const v =
             std::make_shared<variant>(variant{name(mode, load), load, threads, by_hand, {}, {}});
-        std::string const shown =
-            name(by_hand ? "hand" : mode, load) + "/threads:" + std::to_string(threads);
+        std::string const shown = name(by_hand ? "hand_" + std::string{mode} : mode, load) +
+                                  "/threads:" + std::to_string(threads);
         benchmark::RegisterBenchmark(
             shown.c_str(),
             [=](benchmark::State& state) { run_variant<population, Param>(state, *v); })
