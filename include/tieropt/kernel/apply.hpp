@@ -21,8 +21,10 @@ struct apply_pass {
   using storage = column_storage<Parts>;   ///< column values
   using entry_type = tensor_entry<Parts>;  ///< one tensor
   using need = needs<Parts>;               ///< facts about the tier
-  /// Reads and writes parameters, reads gradients or states.
-  static constexpr tuning tune = update_tuning<Parts, typename Parts::param>();
+  /// Reads and writes parameters, reads gradients or states, or staged updates.
+  static constexpr tuning tune =
+      need::orthogonal ? tune_for<Parts>(widest<typename Parts::param, stage_element<Parts>>(), 2)
+                       : update_tuning<Parts, typename Parts::param>();
   /// Whether a tier needs it.
   static constexpr bool wanted = true;
   /// Where its blocks start.

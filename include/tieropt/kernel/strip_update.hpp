@@ -44,13 +44,14 @@ inline constexpr bool gains_come_last = Parts::transform::homogeneous;
 template <class Parts, class Param>
 consteval tuning update_tuning() {
   using need = needs<Parts>;
+  constexpr bool takes_update = need::of_update && !cuda::std::is_same_v<Param, none>;
+  constexpr bool lean = need::factored && !need::l2 && !takes_update && gains_come_last<Parts>;
+  using momentum = cuda::std::conditional_t<need::of_gradient || takes_update,
+                                            typename Parts::momentum::state_type, none>;
   using exact = cuda::std::conditional_t<need::exact, typename Parts::variance::state_type, none>;
-  constexpr bool second_operand =
-      need::l2 || (need::of_update && !cuda::std::is_same_v<Param, none>);
-  constexpr bool lean = need::factored && !second_operand && gains_come_last<Parts>;
-  return tune_for<Parts>(widest<Param, typename Parts::grad, typename Parts::momentum::state_type,
-                                grad_decay_operand<Parts>, exact>(),
-                         lean ? 3 : 2);
+  return tune_for<Parts>(
+      widest<Param, typename Parts::grad, momentum, grad_decay_operand<Parts>, exact>(),
+      lean ? 3 : 2);
 }
 
 /// The factor of a whole row that with_update left out.

@@ -38,7 +38,9 @@ struct tensor_as : tier {
 using tensor = tensor_as<>;                                            ///< no momentum, fp32 states
 using with_momentum = tensor_as<float, ema_momentum<>>;                ///< fp32 states
 using given_lr = tensor_as<float, no_momentum, given_rate, no_scale>;  ///< the caller's schedule
-using policy = tier_policy<tensor>;                                    ///< one population
+/// The caller's schedule, scaled by the parameter.
+using scaled_lr = tensor_as<float, no_momentum, given_rate>;
+using policy = tier_policy<tensor>;  ///< one population
 
 }  // namespace adafactor
 }  // namespace v0_1

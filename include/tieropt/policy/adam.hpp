@@ -10,7 +10,8 @@ namespace tieropt {
 inline namespace v0_1 {
 namespace adam {
 
-/// Every weight: AdamW whose decay is part of the gradient: one pass.
+/// Every weight: AdamW whose decay is part of the gradient: one pass. Both moments see the decay,
+/// so that a weight_decay meant for AdamW is far too large here.
 /// @tparam State of states, and compute
 template <class State = float>
 struct tensor_as : adamw::tensor_as<State> {
