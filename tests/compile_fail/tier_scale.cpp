@@ -9,7 +9,7 @@ struct population : tieropt::tier {
 #ifdef FIXED
   using scale = tieropt::param_rms_scale<tieropt::scope::matrix>;
 #else
-  using scale = float;
+  using scale = tieropt::cautious_scale<>;  // a clip, for all its name
 #endif
 };
 using policy = tieropt::tier_policy<population>;

@@ -7,6 +7,8 @@
 
 #include <tieropt/executor/executor.hpp>
 
+#include <cuda/std/utility>
+
 namespace tieropt {
 inline namespace v0_1 {
 
@@ -44,7 +46,7 @@ class gemm_executor {
   static constexpr int64_t max_blocks = max_blocks_of<X>();
 
   /// @param[in] x the executor @param[in] gemm multiplies where x runs, in the same order
-  TIEROPT_HOST gemm_executor(X const& x, Gemm const& gemm) : x_{x}, gemm_{gemm} {}
+  TIEROPT_HOST gemm_executor(X const& x, Gemm gemm) : x_{x}, gemm_{cuda::std::move(gemm)} {}
 
   /// Copies. @param[out] to destination @param[in] from source @param[in] bytes size
   /// @return the executor's status
@@ -69,12 +71,13 @@ class gemm_executor {
 };
 
 /// An executor with matrix products.
-/// @tparam X an executor @tparam Gemm a gemm_for the elements of the policy's newton_schulz
-/// @param[in] x the executor @param[in] gemm multiplies where x runs, in the same order
-/// @return the two of them
+/// @tparam X an executor @tparam Gemm a gemm_for the elements of the policy's newton_schulz, or a
+/// pointer to a function that is one
+/// @param[in] x the executor @param[in] gemm multiplies where x runs, in the same order; kept
+/// @return copies of the two
 template <executor X, class Gemm>
-[[nodiscard]] TIEROPT_HOST gemm_executor<X, Gemm> with_gemm(X const& x, Gemm const& gemm) {
-  return {x, gemm};
+[[nodiscard]] TIEROPT_HOST gemm_executor<X, Gemm> with_gemm(X const& x, Gemm gemm) {
+  return {x, cuda::std::move(gemm)};
 }
 
 /// Whether an executor multiplies matrices of an element type.

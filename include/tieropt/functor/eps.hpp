@@ -173,17 +173,17 @@ struct added_eps {
 };
 
 /// An eps part: see the head of this file.
-template <class Part>
-concept eps_policy = requires(float x, step_scalars<float> const& s) {
+template <class Part, class T = float>
+concept eps_policy = requires(T x, step_scalars<T> const& s) {
   { Part::default_value } -> cuda::std::convertible_to<double>;
   { Part::separable } -> cuda::std::convertible_to<bool>;
-  { Part::square_offset(s) } -> cuda::std::same_as<float>;
-  { Part::template mean_floor<float>() } -> cuda::std::same_as<float>;
-  { Part::radicand(x, s) } -> cuda::std::same_as<float>;
-  { Part::quotient(x, x, s) } -> cuda::std::same_as<float>;
-  { Part::row(x, x, s) } -> cuda::std::same_as<float>;
-  { Part::col(x, s) } -> cuda::std::same_as<float>;
-  { Part::factored_quotient(x, x, x, s) } -> cuda::std::same_as<float>;
+  { Part::square_offset(s) } -> cuda::std::same_as<T>;
+  { Part::template mean_floor<T>() } -> cuda::std::same_as<T>;
+  { Part::radicand(x, s) } -> cuda::std::same_as<T>;
+  { Part::quotient(x, x, s) } -> cuda::std::same_as<T>;
+  { Part::row(x, x, s) } -> cuda::std::same_as<T>;
+  { Part::col(x, s) } -> cuda::std::same_as<T>;
+  { Part::factored_quotient(x, x, x, s) } -> cuda::std::same_as<T>;
   { Part::update_gain(0.5) } -> cuda::std::same_as<double>;
 };
 

@@ -18,6 +18,23 @@
 namespace tieropt {
 inline namespace v0_1 {
 
+/// Whether a part's update_gain, if there is one, is of (beta1, beta1_power).
+template <class Part>
+concept sound_update_gain = !requires {
+  &Part::update_gain;
+}
+|| requires {
+  { Part::update_gain(0.5, 0.5) } -> cuda::std::same_as<double>;
+};
+
+/// A momentum part: see the head of this file.
+template <class Part, class T = float>
+concept momentum_policy = has_state_type<Part> && cuda::std::is_empty_v<Part> &&
+    sound_update_gain<Part> &&
+    requires(Part const part, state_operand<Part, T>& state, T g, step_scalars<T> const& s) {
+  { part(state, g, s) } -> cuda::std::same_as<T>;
+};
+
 /// The gradient itself: no state, no bias correction.
 struct no_momentum {
   using state_type = none;  ///< nothing is stored
@@ -112,6 +129,10 @@ TIEROPT_HOST_DEVICE double momentum_gain(double beta1, double beta1_power) {
 /// @tparam Momentum the momentum that is stored
 template <class Momentum>
 struct nesterov {
+  static_assert(momentum_policy<Momentum>,
+                "[tieropt-nesterov] nesterov looks ahead with a momentum: give it one, such as "
+                "ema_momentum<float>; see tieropt/functor/momentum.hpp");
+
   using state_type = typename Momentum::state_type;  ///< the momentum's
 
   /// The numerator. @tparam T compute type @param[in,out] m momentum @param[in] g gradient
@@ -145,14 +166,6 @@ struct of_update {
 template <class Part>
 concept momentum_input_policy = requires {
   { Part::takes_update } -> cuda::std::convertible_to<bool>;
-};
-
-/// A momentum part: see the head of this file.
-template <class Part>
-concept momentum_policy = has_state_type<Part> && cuda::std::is_empty_v<Part> &&
-    requires(Part const part, state_operand<Part, float>& state, float g,
-             step_scalars<float> const& s) {
-  { part(state, g, s) } -> cuda::std::same_as<float>;
 };
 
 /// Whether a momentum part stores anything.

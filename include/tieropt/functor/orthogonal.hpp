@@ -67,11 +67,12 @@ template <class Part>
 concept orthogonal_policy = requires {
   typename Part::element;
 }
-&&(cuda::std::is_void_v<typename Part::element> || requires(int64_t n) {
-  { Part::iterations } -> cuda::std::convertible_to<int>;
-  { Part::step(0).a } -> cuda::std::convertible_to<double>;
-  { Part::scale::factor(n, n) } -> cuda::std::same_as<double>;
-});
+&&(cuda::std::is_void_v<typename Part::element> ||
+   (storable<typename Part::element> && requires(int64_t n) {
+     { Part::iterations } -> cuda::std::convertible_to<int>;
+     { Part::step(0) } -> cuda::std::same_as<newton_schulz_step>;
+     { Part::scale::factor(n, n) } -> cuda::std::same_as<double>;
+   }));
 
 }  // namespace v0_1
 }  // namespace tieropt

@@ -54,11 +54,11 @@ struct cautious_update {
 };
 
 /// A transform: see the head of this file.
-template <class Part>
-concept transform_policy = cuda::std::is_empty_v<Part> && requires(float x) {
+template <class Part, class T = float>
+concept transform_policy = cuda::std::is_empty_v<Part> && requires(T x) {
   { Part::homogeneous } -> cuda::std::convertible_to<bool>;
   { Part::reads_grad } -> cuda::std::convertible_to<bool>;
-  { Part::apply(x, x) } -> cuda::std::same_as<float>;
+  { Part::apply(x, x) } -> cuda::std::same_as<T>;
 };
 
 }  // namespace v0_1

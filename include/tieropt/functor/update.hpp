@@ -115,7 +115,8 @@ struct cautious_scale {
   }
 };
 
-/// The learning rate is what it is.
+/// The learning rate is what it is. A scale of a user's own measures the parameter like
+/// param_rms_scale, and its `factor(rms, s)` is what the learning rate is multiplied by.
 struct no_scale {
   static constexpr bool measures = false;        ///< no pass over the parameter
   static constexpr scope spans = scope::matrix;  ///< of no effect
@@ -128,6 +129,13 @@ template <scope Scope = scope::tensor>
 struct param_rms_scale {
   static constexpr bool measures = true;  ///< a pass measures the parameter
   static constexpr scope spans = Scope;   ///< what the RMS is taken over
+
+  /// Factor of the learning rate. @tparam T compute type @param[in] rms of the parameter
+  /// @param[in] s scalars @return max(eps2, rms)
+  template <class T>
+  TIEROPT_HOST_DEVICE static T factor(T rms, step_scalars<T> const& s) {
+    return max(s.eps2, rms);
+  }
 };
 
 /// Decoupled decay inside the one expression before the rounding (AdamW, arXiv 1711.05101, alg. 2).
@@ -160,12 +168,18 @@ struct no_decay {
 };
 
 /// A clip that measures: see the head of this file.
-template <class Part>
-concept measuring_clip = requires(float x, step_scalars<float> const& s) {
-  { Part::take(x, x) } -> cuda::std::same_as<float>;
-  { Part::take_row(x, x, x) } -> cuda::std::same_as<float>;
-  { Part::level(x, x, x) } -> cuda::std::same_as<float>;
-  { Part::factor(x, x, s) } -> cuda::std::same_as<float>;
+template <class Part, class T = float>
+concept measuring_clip = requires(T x, step_scalars<T> const& s) {
+  { Part::take(x, x) } -> cuda::std::same_as<T>;
+  { Part::take_row(x, x, x) } -> cuda::std::same_as<T>;
+  { Part::level(x, x, x) } -> cuda::std::same_as<T>;
+  { Part::factor(x, x, s) } -> cuda::std::same_as<T>;
+};
+
+/// A scale that measures: it has factor(rms, s).
+template <class Part, class T = float>
+concept measuring_scale = requires(T x, step_scalars<T> const& s) {
+  { Part::factor(x, s) } -> cuda::std::same_as<T>;
 };
 
 /// What a part measures, if anything, and what that spans.
@@ -176,8 +190,12 @@ concept measuring_policy = requires {
 };
 
 /// A clip part.
-template <class Part>
-concept clip_policy = measuring_policy<Part> &&(!Part::measures || measuring_clip<Part>);
+template <class Part, class T = float>
+concept clip_policy = measuring_policy<Part> &&(!Part::measures || measuring_clip<Part, T>);
+
+/// A scale part.
+template <class Part, class T = float>
+concept scale_policy = measuring_policy<Part> &&(!Part::measures || measuring_scale<Part, T>);
 
 /// A decay part.
 template <class Part>

@@ -70,13 +70,13 @@ template <class Part>
 inline constexpr bool keeps_variance = !cuda::std::is_same_v<typename Part::state_type, none>;
 
 /// A variance part: see the head of this file.
-template <class Part>
+template <class Part, class T = float>
 concept variance_policy = requires {
   typename Part::state_type;
   { Part::factored } -> cuda::std::convertible_to<bool>;
 }
-&&cuda::std::is_empty_v<Part>&& requires(Part const part, state_operand<Part, float>& state,
-                                         float square, step_scalars<float> const& s) {
+&&cuda::std::is_empty_v<Part>&& requires(Part const part, state_operand<Part, T>& state, T square,
+                                         step_scalars<T> const& s) {
   part(state, square, s);
 };
 

@@ -153,7 +153,7 @@ struct apply_pass {
   TIEROPT_HOST_DEVICE static T learning_rate(entry_type const& tensor, step_scalars<T> const& s,
                                              int64_t e) {
     if constexpr (need::scales) {
-      return mul(s.lr, max(s.eps2, tensor.work.param_rms[measured_entry<Parts>(e)]));
+      return mul(s.lr, Parts::scale::factor(tensor.work.param_rms[measured_entry<Parts>(e)], s));
     } else {
       return s.lr;
     }

@@ -66,9 +66,10 @@ TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper c
   s.rounding_key = rounding_key(in.seed, key, static_cast<uint64_t>(k));
   s.next_step = k;
   s.active = in.found_inf == 0;
-  for (double const x : {beta1, beta2, in.grad_scale, in.clip_factor, to<double>(s.lr),
-                         to<double>(s.eps), to<double>(s.clip), to<double>(s.decay),
-                         to<double>(s.weight_decay), to<double>(s.eps2), to<double>(s.grad_gain)}) {
+  for (double const x :
+       {beta1, beta2, h.beta2_decay, in.grad_scale, in.clip_factor, to<double>(s.lr),
+        to<double>(s.eps), to<double>(s.clip), to<double>(s.decay), to<double>(s.weight_decay),
+        to<double>(s.eps2), to<double>(s.grad_gain)}) {
     s.active = s.active && is_finite(x);
   }
   return s;

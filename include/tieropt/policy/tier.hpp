@@ -45,25 +45,40 @@ struct tier {
   static constexpr tuning tune{};                     ///< mapping to hardware
 };
 
-/// The sentences for a tier that is not one; the first that fails is the one to read.
+/// The sentence for what is no tier at all.
 /// @tparam Tier a population
 template <class Tier>
 struct check_tier {
   static_assert(cuda::std::derived_from<Tier, tier>,
                 "[tieropt-tier] a population must derive from tieropt::tier, which carries the "
                 "defaults; see tieropt/policy/tier.hpp");
+  using checked = tier;             ///< takes its place, so that one sentence is all one gets
+  static constexpr bool ok = true;  ///< the sentence above was passed
+};
 
+/// The sentences for the parts of a tier; the first that fails is the one to read.
+/// @tparam Tier a population
+template <class Tier>
+  requires cuda::std::derived_from<Tier, tier>
+struct check_tier<Tier> {
   /// Whether the momentum says what it stores.
   static constexpr bool has_momentum_state = has_state_type<typename Tier::momentum>;
   static_assert(has_momentum_state,
                 "[tieropt-tier-momentum] the momentum needs 'using state_type = ...;' for what it "
                 "stores per weight; see tieropt/functor/momentum.hpp");
-  static_assert(!has_momentum_state || momentum_policy<typename Tier::momentum>,
+  static_assert(sound_update_gain<typename Tier::momentum>,
+                "[tieropt-tier-momentum-gain] the momentum's update_gain must be 'static double "
+                "update_gain(double beta1, double beta1_power)'; see tieropt/functor/momentum.hpp");
+  static_assert(!has_momentum_state || !sound_update_gain<typename Tier::momentum> ||
+                    momentum_policy<typename Tier::momentum>,
                 "[tieropt-tier-momentum-call] the momentum must be an empty type with 'template "
                 "<class T> T operator()(T& state, T grad, step_scalars<T> const&) const'; see "
                 "tieropt/functor/momentum.hpp");
+  /// Whether the variance is one, and not what takes the place of a vector's.
+  static constexpr bool has_variance = variance_policy<typename Tier::variance> &&
+                                       !cuda::std::is_same_v<typename Tier::variance, refuse>;
   static_assert(
-      variance_policy<typename Tier::variance>,
+      has_variance,
       "[tieropt-tier-variance] the variance must be an empty type with state_type, a "
       "static bool 'factored' and 'template <class T> void operator()(T& state, T square, "
       "step_scalars<T> const&) const'; see tieropt/functor/variance.hpp");
@@ -92,15 +107,23 @@ struct check_tier {
                 "cautious_update, or an empty type with homogeneous, reads_grad and static "
                 "apply(update, grad); see tieropt/functor/transform.hpp");
   static_assert(orthogonal_policy<typename Tier::orthogonal>,
-                "[tieropt-tier-orthogonal] orthogonal must be not_orthogonal or newton_schulz; see "
+                "[tieropt-tier-orthogonal] orthogonal must be not_orthogonal, newton_schulz of an "
+                "element type that has a tieropt::storage, or a part with the same members; see "
                 "tieropt/functor/orthogonal.hpp");
   static_assert(clip_policy<typename Tier::clip>,
                 "[tieropt-tier-clip] clip must be no_clip, rms_clip, unit_norm, cautious_scale, or "
                 "a part with measures, spans, take, take_row, level and factor; see "
                 "tieropt/functor/update.hpp");
-  static_assert(measuring_policy<typename Tier::scale>,
-                "[tieropt-tier-scale] scale must be no_scale or param_rms_scale; see "
-                "tieropt/functor/update.hpp");
+  static_assert(scale_policy<typename Tier::scale>,
+                "[tieropt-tier-scale] scale must be no_scale, param_rms_scale, or a part with "
+                "measures, spans and factor(rms, s); see tieropt/functor/update.hpp");
+  /// Whether maximize can be asked at compile time.
+  static constexpr bool known_direction = requires {
+    typename cuda::std::bool_constant<Tier::maximize>;
+  };
+  static_assert(known_direction,
+                "[tieropt-tier-maximize] maximize must be 'static constexpr bool'; see "
+                "tieropt/policy/tier.hpp");
   static_assert(
       decay_policy<typename Tier::decay>,
       "[tieropt-tier-decay] decay must be fused_decay, rounded_decay, l2_decay or no_decay; see "
@@ -128,12 +151,16 @@ struct check_tier {
   /// Whether every part is one: only then do the sentences on combinations speak.
   static constexpr bool parts_are_known =
       momentum_policy<typename Tier::momentum> &&
-      momentum_input_policy<typename Tier::momentum_input> &&
-      variance_policy<typename Tier::variance> && transform_policy<typename Tier::transform> &&
+      momentum_input_policy<typename Tier::momentum_input> && has_variance &&
+      variance_policy<typename Tier::vector_variance> && eps_policy<typename Tier::eps> &&
+      bias_correction_policy<typename Tier::bias_correction> &&
+      betas_policy<typename Tier::betas> && transform_policy<typename Tier::transform> &&
       orthogonal_policy<typename Tier::orthogonal> && clip_policy<typename Tier::clip> &&
-      measuring_policy<typename Tier::scale> && decay_policy<typename Tier::decay>;
-  /// Facts about the tier, or about the defaults in its place.
-  using facts = needs<cuda::std::conditional_t<parts_are_known, Tier, tier>>;
+      rate_policy<typename Tier::rate> && scale_policy<typename Tier::scale> &&
+      decay_policy<typename Tier::decay> && known_direction;
+  /// The tier, or the defaults in its place, so that one sentence is all that a reader gets.
+  using checked = cuda::std::conditional_t<parts_are_known, Tier, tier>;
+  using facts = needs<checked>;  ///< what follows from its parts
   static_assert(!facts::input_without_momentum,
                 "[tieropt-tier-momentum-missing] momentum_input = of_update needs a momentum; see "
                 "tieropt/functor/momentum.hpp");
@@ -151,13 +178,23 @@ struct check_tier {
 template <class State>
 concept storable_state = cuda::std::is_same_v<State, none> || compute_type<State>;
 
+/// Whether the functions of a tier's parts take and give a compute type.
+template <class Tier, class T>
+concept computes_in =
+    momentum_policy<typename Tier::momentum, T> && variance_policy<typename Tier::variance, T> &&
+    variance_policy<typename Tier::vector_variance, T> && eps_policy<typename Tier::eps, T> &&
+    transform_policy<typename Tier::transform, T> && clip_policy<typename Tier::clip, T> &&
+    scale_policy<typename Tier::scale, T>;
+
 /// What the kernels need of a tier with its storage types: see kernel/tensor.hpp.
-/// @tparam Tier a population
+/// @tparam Population a population
 /// @tparam Param element type of parameters
 /// @tparam Grad element type of gradients
-template <class Tier, class Param, class Grad>
+template <class Population, class Param, class Grad>
 struct tier_parts {
-  static_assert(check_tier<Tier>::ok);
+  static_assert(check_tier<Population>::ok);
+  /// The population, or the defaults if it is none.
+  using Tier = typename check_tier<Population>::checked;
   static_assert(storable<Param>,
                 "[tieropt-bind-param] no tieropt::storage for the parameter's element type; "
                 "specialise it, see tieropt/precision/storage.hpp");
@@ -167,6 +204,7 @@ struct tier_parts {
   static_assert(storable_state<typename Tier::momentum::state_type> &&
                     storable_state<typename Tier::variance::state_type> &&
                     (!Tier::variance::factored ||
+                     cuda::std::is_same_v<typename Tier::vector_variance, refuse> ||
                      cuda::std::is_same_v<typename Tier::vector_variance::state_type,
                                           typename Tier::variance::state_type>),
                 "[tieropt-tier-state] states are float or double, and vector_variance stores what "
@@ -196,6 +234,10 @@ struct tier_parts {
                                    cuda::std::is_same_v<typename momentum::state_type, double> ||
                                    cuda::std::is_same_v<typename variance::state_type, double>,
                                double, float>;
+  static_assert(computes_in<Tier, compute>,
+                "[tieropt-tier-parts] the functions of a part must be templates that take and give "
+                "the compute type, which is double where an operand is; see "
+                "tieropt/policy/tier.hpp");
   static constexpr bool maximize = Tier::maximize;       ///< whether the gradient is negated
   static constexpr scope step_scope = Tier::step_scope;  ///< what a step entry spans
   static constexpr tuning tune = Tier::tune;             ///< mapping

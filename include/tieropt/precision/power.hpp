@@ -33,13 +33,14 @@ TIEROPT_HOST_DEVICE double power(double b, int64_t k) {
   return result.high;
 }
 
-/// x^y for a positive normal x, within a unit in the last place while it is a normal number.
+/// x^y for a positive normal x, within a unit in the last place for |y log x| up to 50: k^-y of any
+/// step for y up to 1.
 ///
 /// exp(y log x) with logarithm and exponent carried as pairs of doubles; log x = 2 atanh((x - 1) /
 /// (x + 1)) near 1, by its series.
 /// @param[in] x base, positive and normal
 /// @param[in] y exponent
-/// @return x^y; 0 and infinity where it is beyond the normal numbers
+/// @return x^y; 0 below 2^-1021 and infinity above 2^1022
 TIEROPT_HOST_DEVICE double real_power(double x, double y) {
   constexpr double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;  // 32 + 53 bits
   constexpr double inverse_ln2 = 0x1.71547652b82fep+0, whole = 0x1.8p52;
