@@ -22,7 +22,7 @@
 
 namespace moe {
 
-inline constexpr std::int64_t default_steps = 600, default_sweep_steps = 200;
+inline constexpr std::int64_t default_steps = 500, default_sweep_steps = 200;
 inline constexpr char const* default_rates = "0.3x,1x,3x";
 
 /// A learning rate of a sweep.

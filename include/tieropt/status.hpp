@@ -9,7 +9,8 @@
 namespace tieropt {
 inline namespace v0_1 {
 
-/// Why a call was refused; nothing was written and nothing was launched.
+/// Why a call was refused: nothing was written and nothing was launched, but for device and
+/// product, which may leave a step half done.
 enum class errc : int {
   ok,                   ///< it was not
   null_buffer,          ///< a view with elements has no memory
@@ -34,13 +35,14 @@ enum class errc : int {
   grad_list,            ///< a list of gradients has another length than its range
   capturing,            ///< prepare or rebind_grads on a stream that is being captured
   too_large,            ///< sizes that do not fit 64 bits, or a launch beyond the device's grid
-  device                ///< the device's runtime failed: see status::native
+  device,               ///< the device's runtime failed: see status::native
+  product               ///< a matrix product failed: see status::native
 };
 
 /// The outcome of a call; true when it went well.
 struct [[nodiscard]] status {
   errc code = errc::ok;  ///< what went wrong
-  int native = 0;        ///< the runtime's own code where code is errc::device
+  int native = 0;        ///< the runtime's own code for errc::device, the gemm's for errc::product
   int range = -1;        ///< which range of make_plan, or -1
   int64_t tensor = -1;   ///< which tensor of that range (or which group of hyperparameters), or -1
 
@@ -89,6 +91,7 @@ TIEROPT_HOST constexpr char const* message(errc code) {
     case errc::capturing: return "this call cannot run while the stream is being captured";
     case errc::too_large: return "the tensors are too large for 64-bit sizes or one launch";
     case errc::device: return "the device runtime reported an error; see status::native";
+    case errc::product: return "a matrix product reported an error; see status::native";
   }
   return "unknown error";
 }

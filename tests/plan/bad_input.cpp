@@ -319,6 +319,8 @@ TEST_CASE("enqueue refuses every bad hyperparameter before it writes", "[bad inp
       {"lr beyond float", &tieropt::hyper::lr, 1e39, errc::hyper_not_finite},
       {"weight decay beyond float", &tieropt::hyper::weight_decay, 1e39, errc::hyper_not_finite},
       {"eps beyond float", &tieropt::hyper::eps, 1e39, errc::hyper_not_finite},
+      {"clip below the floats", &tieropt::hyper::clip, 1e-320, errc::hyper_clip},
+      {"eps2 below the floats", &tieropt::hyper::eps2, 1e-300, errc::hyper_adafactor},
       {"beta2 decay NaN", &tieropt::hyper::beta2_decay, not_a_number, errc::hyper_not_finite},
       {"beta2 decay of 0", &tieropt::hyper::beta2_decay, 0, errc::hyper_adafactor},
       {"beta2 decay negative", &tieropt::hyper::beta2_decay, -0.8, errc::hyper_adafactor},
@@ -443,7 +445,7 @@ TEST_CASE("resident hyperparameters need an address", "[bad input]") {
 
 TEST_CASE("every code has a sentence of its own", "[bad input]") {
   std::set<std::string> sentences;
-  int const last = static_cast<int>(errc::device);
+  int const last = static_cast<int>(errc::product);
   for (int i = 0; i <= last; ++i) {
     std::string const text = tieropt::message(static_cast<errc>(i));
     INFO(i << ": " << text);

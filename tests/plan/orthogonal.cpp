@@ -147,6 +147,7 @@ TEST_CASE("a limit that no matrix fits is refused, and a vector", "[muon]") {
   REQUIRE_FALSE(with(one - 1020).has_value());
   CHECK(with(one - 1020).error().code == tieropt::errc::workspace_limit);
   CHECK(with(one - 1020).error().range == 0);
+  CHECK(with(one - 1020).error().tensor == 0);
   CHECK_FALSE(with(0).has_value());
   CHECK_FALSE(with(-1).has_value());
 
@@ -314,8 +315,9 @@ TEST_CASE("what a product refuses is what the step returns", "[muon]") {
   tieropt::hyper const hypers[] = {m.hyper};
   REQUIRE(tieropt::prepare(x, *plan, workspace));
   auto const s = tieropt::enqueue(x, *plan, workspace, hypers);
-  CHECK(s.code == tieropt::errc::device);
+  CHECK(s.code == tieropt::errc::product);
   CHECK(s.native == 7);
+  CHECK(s.range == 0);
 }
 
 TEST_CASE("bytes of products are counted once an operand", "[muon]") {

@@ -31,7 +31,8 @@ struct matrix_product {
   T* d;              ///< (batch, m, n); overlaps none of the others
 };
 
-/// A callable that multiplies, in the order of the executor's launches.
+/// A callable that multiplies, in the order of the executor's launches. After any status but ok the
+/// step is given up, and enqueue returns errc::product.
 template <class Gemm, class T>
 concept gemm_for = requires(Gemm const& gemm, matrix_product<T> const& product) {
   { gemm(product) } -> cuda::std::same_as<status>;
@@ -40,7 +41,7 @@ concept gemm_for = requires(Gemm const& gemm, matrix_product<T> const& product) 
 /// An executor with matrix products: what a policy with newton_schulz runs on.
 /// @tparam X an executor @tparam Gemm a gemm_for its elements
 template <executor X, class Gemm>
-class gemm_executor {
+class [[gnu::visibility("hidden")]] gemm_executor {
  public:
   /// Blocks that a launch may have.
   static constexpr int64_t max_blocks = max_blocks_of<X>();

@@ -9,6 +9,9 @@
 /// - `take_row(sum, row, gain)`: adds a row whose elements still lack the factor `gain`;
 /// - `level(sum, count, gain)`: what update_rms reports, for elements that lack the factor `gain`;
 /// - `factor(level, gain, s)`: what the elements are multiplied by, `gain` included.
+///
+/// Sums are formed in the compute type: in float they overflow for updates, and for parameters that
+/// scale the rate, beyond 1e19.
 #pragma once
 
 #include <tieropt/functor/step_scalars.hpp>

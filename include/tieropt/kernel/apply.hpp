@@ -164,7 +164,8 @@ struct apply_pass {
     if constexpr (need::orthogonal) {
       return s.outer_gain;
     } else if constexpr (need::measures) {
-      return tensor.work.factor[measured_entry<Parts>(e)];
+      T const factor = tensor.work.factor[measured_entry<Parts>(e)];
+      return need::spans_tensor ? mul(factor, matrix_gain<Parts>(s)) : factor;
     } else {
       return matrix_gain<Parts>(s);
     }

@@ -84,7 +84,12 @@ struct measure_pass {
                                       [&](auto at) { sum(at) = clip::take(sum(at), update(at)); });
                      });
                });
-               return clip::take_row(norm, group.reduce(sum), row_gain<Parts>(row));
+               T gain = row_gain<Parts>(row);
+               // What the tensor shares has each matrix's own gain in it: their steps may differ.
+               if constexpr (needs<Parts>::spans_tensor) {
+                 gain = mul(gain, matrix_gain<Parts>(in.scalars));
+               }
+               return clip::take_row(norm, group.reduce(sum), gain);
              });
   }
 };
@@ -169,7 +174,8 @@ struct find_factors_pass {
         using clip = typename Parts::clip;
         T const sum = sum_vector<T>(group, tensor.work.norm_part + begin, n);
         group.single([&] {
-          T const gain = matrix_gain<Parts>(s), level = clip::level(sum, count, gain);
+          T const gain = needs<Parts>::spans_tensor ? T(1) : matrix_gain<Parts>(s);
+          T const level = clip::level(sum, count, gain);
           tensor.work.rms[index] = level;
           tensor.work.factor[index] = clip::factor(level, gain, s);
         });

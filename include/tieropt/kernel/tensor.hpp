@@ -50,7 +50,7 @@ struct geometry {
   /// Tiles of one matrix. @return segments() row_tiles()
   TIEROPT_HOST_DEVICE constexpr int64_t matrix_tiles() const { return segments() * row_tiles(); }
   /// Elements. @return E R C
-  TIEROPT_HOST_DEVICE constexpr int64_t size() const { return E * R * C; }
+  TIEROPT_HOST_DEVICE constexpr int64_t size() const { return R == 0 || C == 0 ? 0 : E * R * C; }
 };
 
 /// Where a block's tile lies.

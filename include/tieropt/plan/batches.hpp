@@ -57,6 +57,15 @@ TIEROPT_HOST constexpr int64_t matrices_within(int64_t limit, int64_t R, int64_t
                          : (limit - padding) / (elements * static_cast<int64_t>(sizeof(Element)));
 }
 
+/// Whether the products of one matrix fit a limit. @tparam Parts see kernel/tensor.hpp
+/// @param[in] shape of its tensor @param[in] limit in bytes @return true if so, or if it is empty
+template <class Parts>
+TIEROPT_HOST constexpr bool fits_limit(geometry const& shape, int64_t limit) {
+  constexpr int64_t most = int64_t{1} << 50;  // parameters of a plan: larger ones are refused later
+  return shape.size() == 0 || shape.size() > most ||
+         matrices_within<stage_element<Parts>>(limit, shape.R, shape.C) > 0;
+}
+
 /// Calls f(batch) for every batch of a range: as many consecutive matrices of one shape as fit the
 /// limit, at least one.
 /// @tparam Bound a bound_tensor of an orthogonal tier @tparam F callable that returns a status
@@ -131,7 +140,7 @@ TIEROPT_HOST batch_cost batch_cost_of(cuda::std::span<Bound const> tensors, int6
 /// R > C with A = X^T X from the other side, which is the same and smaller.
 /// @tparam Orthogonal newton_schulz @tparam X an executor that multiplies @tparam Element of X
 /// @param[in] x the executor @param[in] batch the shapes @param[in,out] scratch X first and last
-/// @return the first status that is not ok
+/// @return ok, or product with what the gemm returned as native
 template <class Orthogonal, class Element, multiplying_executor<Element> X>
 TIEROPT_HOST status orthogonalize(X const& x, matrix_batch const& batch,
                                   batch_scratch<Element>& scratch) {
@@ -150,7 +159,7 @@ TIEROPT_HOST status orthogonalize(X const& x, matrix_batch const& batch,
           batch.count, batch.R, batch.C, side, false, false, 1.0, f.a, wide ? scratch.b : scratch.x,
           wide ? scratch.x : scratch.b, scratch.x, scratch.next});
     }
-    if (!s) return s;
+    if (!s) return {errc::product, s.native != 0 ? s.native : static_cast<int>(s.code)};
     cuda::std::swap(scratch.x, scratch.next);
   }
   return {};

@@ -59,6 +59,12 @@ TIEROPT_HOST constexpr canonical_form canonical(tensor_view<T> const& v) {
     if (f.shape.E <= 1) f.matrix = stride(i);
     f.shape.E *= extent(i);
   }
+  int64_t rows = 0, cols = 0;  // of an empty tensor, too
+  if (__builtin_mul_overflow(f.shape.E, f.shape.R, &rows) ||
+      __builtin_mul_overflow(f.shape.E, f.shape.C, &cols) || rows > (int64_t{1} << 58) ||
+      cols > (int64_t{1} << 58)) {
+    return {errc::too_large, {}, 0, 0, 0};
+  }
   return f;
 }
 
@@ -254,7 +260,7 @@ TIEROPT_HOST errc check_tensor(Bound const& b, tensor_form& form) {
   constexpr bool refuses =
       need::orthogonal ||
       (factored && cuda::std::is_same_v<typename parts::vector_variance, refuse>);
-  if (refuses && form.is_vector) return errc::rank;
+  if (refuses && form.is_vector && shape.size() > 0) return errc::rank;
   c.matrix(b.param, shape, true);
   form.grad = form.param;  // an absent gradient that comes later is taken to be laid out alike
   if (b.grad) form.grad = c.matrix(b.grad, shape, false, true);

@@ -44,8 +44,9 @@ TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hyp
       return refuse_with(errc::hyper_beta);
     }
     if (h.eps != default_eps && !(h.eps >= 0x1p-126)) return refuse_with(errc::hyper_eps);
-    if (!(h.clip > 0)) return refuse_with(errc::hyper_clip);
-    if (!(h.beta2_decay > 0 && h.eps2 > 0)) return refuse_with(errc::hyper_adafactor);
+    auto const positive = [](double x) { return Plan::computes_in_float ? narrow(x) > 0 : x > 0; };
+    if (!positive(h.clip)) return refuse_with(errc::hyper_clip);
+    if (!(h.beta2_decay > 0 && positive(h.eps2))) return refuse_with(errc::hyper_adafactor);
   }
   return {};
 }
@@ -126,7 +127,7 @@ TIEROPT_HOST status launch_groups(X const& x, tensor_table<Parts> const& table,
 /// @tparam X an executor that multiplies @tparam Parts see kernel/tensor.hpp
 /// @tparam Bound a bound_tensor @param[in] x the executor @param[in] table tensors of the range
 /// @param[in] tensors the same, as bound @param[in] limit of the scratch, in bytes
-/// @param[in,out] scratch that all ranges share @return ok, or what a launch or a product returned
+/// @param[in,out] scratch that all ranges share @return ok, too_large, device or product
 template <executor X, class Parts, class Bound>
 TIEROPT_HOST status launch_batches(X const& x, tensor_table<Parts> const& table,
                                    cuda::std::span<Bound const> tensors, int64_t limit,
@@ -164,7 +165,10 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
     return for_each_range(p, [&](auto range) -> status {
       constexpr size_t i = decltype(range)::value;
       range_size const& size = p.size(static_cast<int>(i));
-      return f(workspace_of<i>(p, workspace).table(size.tensors), size, p.template tensors<i>());
+      status s =
+          f(workspace_of<i>(p, workspace).table(size.tensors), size, p.template tensors<i>());
+      if (!s && s.range < 0) s.range = static_cast<int>(i);
+      return s;
     });
   };
   // Calls f(table, group) for every streaming range: all of it is one group.
@@ -212,8 +216,9 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
 
 /// One optimizer step over all tensors of a prepared plan.
 ///
-/// Everything is checked before the first launch: after an error other than device nothing was
-/// written. All launches go to the executor's stream, in order; nothing is allocated or waited for.
+/// Everything is checked before the first launch: after an error other than device or product
+/// nothing was written; after one of those the step is half done, its states and weights are not to
+/// be used. All launches go to the executor's stream, in order; nothing is allocated or waited for.
 /// A matrix rests (state, step and weight untouched) when its gradient is absent, its active entry
 /// is 0, found_inf is set, or a resident number is not finite.
 ///
@@ -225,7 +230,8 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
 /// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
 /// @param[in] hypers one per group, at most 32
 /// @param[in] inputs seed, scales, found_inf
-/// @return ok, workspace_size, workspace_alignment, hyper_*, input_scale, too_large or device
+/// @return ok, workspace_size, workspace_alignment, hyper_*, input_scale, too_large, device,
+/// product
 template <executor X, class Plan>
 TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> workspace,
                             cuda::std::span<hyper const> hypers, step_inputs const& inputs = {}) {
@@ -243,7 +249,7 @@ TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> wor
 /// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
 /// @param[in] hypers (groups), where the executor's bodies read
 /// @param[in] inputs one, where the executor's bodies read
-/// @return ok, null_buffer, workspace_size, workspace_alignment, too_large or device
+/// @return ok, null_buffer, workspace_size, workspace_alignment, too_large, device or product
 template <executor X, class Plan>
 TIEROPT_HOST status enqueue(X const& x, Plan const& p, cuda::std::span<byte> workspace,
                             resident<hyper> hypers, resident<step_inputs> inputs) {

@@ -258,6 +258,11 @@ template <class Policy, class... Ranges>
       if (!result) return;
       tensor_form form;
       errc code = check_tensor(tensor, form);
+      if constexpr (needs<parts>::orthogonal) {
+        if (code == errc::ok && !fits_limit<parts>(form.param.shape, how.workspace_limit)) {
+          code = errc::workspace_limit;
+        }
+      }
       if (code == errc::ok) {
         code = count_tensor<parts>(size, form, tensor.group);
         size.state =
@@ -270,9 +275,6 @@ template <class Policy, class... Ranges>
     if constexpr (needs<parts>::orthogonal) {
       size.products = batch_cost_of(tensors, how.workspace_limit);
       size.largest = size.products.largest;
-      if (size.products.scratch > how.workspace_limit) {
-        result = {errc::workspace_limit, 0, range};
-      }
     } else {
       size.largest = group_window{{0, size.tiles}, {0, size.folds}, {0, size.clips}}.largest();
       if (how.order != schedule::kind::streaming) {
