@@ -130,7 +130,13 @@ TEST_CASE("batches never change a bit, and are what the plan says", "[muon]") {
     CHECK(2 * plan->launches() == launches);
     CHECK(2 * plan->products() == products);
     CHECK(static_cast<std::int64_t>(plan->workspace_bytes() - plan->scratch_offset()) <= limit);
-    std::int64_t const fits = (limit - 1020) / one, batches = plan->products() / 15;
+    auto const padded = [](std::int64_t bytes) { return (bytes + 255) / 256 * 256; };
+    std::int64_t fits = 1;
+    while (fits < 6 &&
+           2 * padded((fits + 1) * 2 * 20 * 70) + 2 * padded((fits + 1) * 2 * 20 * 20) <= limit) {
+      ++fits;
+    }
+    std::int64_t const batches = plan->products() / 15;
     CHECK(batches == (6 + fits - 1) / fits + (3 + fits - 1) / fits + 1);
   }
 }
@@ -144,6 +150,14 @@ TEST_CASE("a limit that no matrix fits is refused, and a vector", "[muon]") {
         tieropt::streaming().with_workspace_limit(limit), all);
   };
   CHECK(with(one).has_value());
+  testing::model<in_double<tieropt::moonlight_scale>, double> small{{{4, 4}}};
+  std::vector tight{small.tensors[0].whole()};  // four matrices of 128 bytes, each padded to 256
+  using small_policy = tieropt::tier_policy<in_double<tieropt::moonlight_scale>>;
+  CHECK(tieropt::make_plan<small_policy>(tieropt::streaming().with_workspace_limit(1024), tight)
+            .has_value());
+  CHECK_FALSE(
+      tieropt::make_plan<small_policy>(tieropt::streaming().with_workspace_limit(1023), tight)
+          .has_value());
   REQUIRE_FALSE(with(one - 1020).has_value());
   CHECK(with(one - 1020).error().code == tieropt::errc::workspace_limit);
   CHECK(with(one - 1020).error().range == 0);
@@ -279,7 +293,8 @@ TEST_CASE("the products of 384 experts take as many batches as the limit asks fo
     return plan->products();
   };
   CHECK(with(384 * 128 * mib + 4096) == 15);
-  CHECK(with(2048 * mib) == 15 * ((384 + 14) / 15));  // 16 but for the padding
+  CHECK(with(2048 * mib) == 15 * (384 / 16));
+  CHECK(with(2048 * mib - 1) == 15 * ((384 + 14) / 15));
   CHECK(with(128 * mib + 4096) == 15 * 384);
 }
 

@@ -41,13 +41,23 @@ concept gemm_for = requires(Gemm const& gemm, matrix_product<T> const& product) 
 /// An executor with matrix products: what a policy with newton_schulz runs on.
 /// @tparam X an executor @tparam Gemm a gemm_for its elements
 template <executor X, class Gemm>
-class [[gnu::visibility("hidden")]] gemm_executor {
+class gemm_executor {
  public:
   /// Blocks that a launch may have.
   static constexpr int64_t max_blocks = max_blocks_of<X>();
 
   /// @param[in] x the executor @param[in] gemm multiplies where x runs, in the same order
   TIEROPT_HOST gemm_executor(X const& x, Gemm gemm) : x_{x}, gemm_{cuda::std::move(gemm)} {}
+  /// A copy. @param[in] that the original
+  TIEROPT_HOST gemm_executor(gemm_executor const& that) = default;
+  /// What the original held. @param[in] that the original
+  TIEROPT_HOST gemm_executor(gemm_executor&& that) = default;
+  /// A copy. @param[in] that the original @return this
+  TIEROPT_HOST gemm_executor& operator=(gemm_executor const& that) = default;
+  /// What the original held. @param[in] that the original @return this
+  TIEROPT_HOST gemm_executor& operator=(gemm_executor&& that) = default;
+  /// Hidden like all members: a callable may have a destructor.
+  TIEROPT_HOST ~gemm_executor() = default;
 
   /// Copies. @param[out] to destination @param[in] from source @param[in] bytes size
   /// @return the executor's status

@@ -49,18 +49,23 @@ struct batch_scratch {
 /// How many matrices of a shape fit a limit. @tparam Element of the products
 /// @param[in] limit in bytes @param[in] R rows @param[in] C columns @return matrices
 template <class Element>
-TIEROPT_HOST constexpr int64_t matrices_within(int64_t limit, int64_t R, int64_t C) {
-  int64_t const side = R < C ? R : C;
-  int64_t const elements = 2 * (R * C + side * side);
-  constexpr int64_t padding = 4 * 255;
-  return limit < padding ? 0
-                         : (limit - padding) / (elements * static_cast<int64_t>(sizeof(Element)));
+TIEROPT_HOST int64_t matrices_within(int64_t limit, int64_t R, int64_t C) {
+  matrix_batch batch;
+  batch.R = R;
+  batch.C = C;
+  int64_t const elements = 2 * (R * C + batch.side() * batch.side());
+  batch.count = limit > 0 ? limit / (elements * static_cast<int64_t>(sizeof(Element))) : 0;
+  while (batch.count > 0 &&
+         static_cast<int64_t>(batch_scratch<Element>{nullptr, batch}.bytes) > limit) {
+    --batch.count;  // paddings
+  }
+  return batch.count;
 }
 
 /// Whether the products of one matrix fit a limit. @tparam Parts see kernel/tensor.hpp
 /// @param[in] shape of its tensor @param[in] limit in bytes @return true if so, or if it is empty
 template <class Parts>
-TIEROPT_HOST constexpr bool fits_limit(geometry const& shape, int64_t limit) {
+TIEROPT_HOST bool fits_limit(geometry const& shape, int64_t limit) {
   constexpr int64_t most = int64_t{1} << 50;  // parameters of a plan: larger ones are refused later
   return shape.size() == 0 || shape.size() > most ||
          matrices_within<stage_element<Parts>>(limit, shape.R, shape.C) > 0;

@@ -57,7 +57,9 @@ TIEROPT_HOST constexpr canonical_form canonical(tensor_view<T> const& v) {
       return {errc::layout, {}, 0, 0, 0};
     }
     if (f.shape.E <= 1) f.matrix = stride(i);
-    f.shape.E *= extent(i);
+    if (__builtin_mul_overflow(f.shape.E, extent(i), &f.shape.E)) {
+      return {errc::too_large, {}, 0, 0, 0};
+    }
   }
   int64_t rows = 0, cols = 0;  // of an empty tensor, too
   if (__builtin_mul_overflow(f.shape.E, f.shape.R, &rows) ||

@@ -117,6 +117,13 @@ struct check_tier<Tier> {
   static_assert(scale_policy<typename Tier::scale>,
                 "[tieropt-tier-scale] scale must be no_scale, param_rms_scale, or a part with "
                 "measures, spans and factor(rms, s); see tieropt/functor/update.hpp");
+  /// Whether step_scope is a scope, known at compile time.
+  static constexpr bool known_step_scope = requires {
+    typename cuda::std::integral_constant<scope, Tier::step_scope>;
+  };
+  static_assert(known_step_scope,
+                "[tieropt-tier-step-scope] step_scope must be 'static constexpr scope'; see "
+                "tieropt/policy/tier.hpp");
   /// Whether maximize can be asked at compile time.
   static constexpr bool known_direction = requires {
     typename cuda::std::bool_constant<Tier::maximize>;
@@ -157,7 +164,7 @@ struct check_tier<Tier> {
       betas_policy<typename Tier::betas> && transform_policy<typename Tier::transform> &&
       orthogonal_policy<typename Tier::orthogonal> && clip_policy<typename Tier::clip> &&
       rate_policy<typename Tier::rate> && scale_policy<typename Tier::scale> &&
-      decay_policy<typename Tier::decay> && known_direction;
+      decay_policy<typename Tier::decay> && known_step_scope && known_direction;
   /// The tier, or the defaults in its place, so that one sentence is all that a reader gets.
   using checked = cuda::std::conditional_t<parts_are_known, Tier, tier>;
   using facts = needs<checked>;  ///< what follows from its parts
