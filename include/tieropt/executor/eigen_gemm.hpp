@@ -19,8 +19,9 @@ inline namespace v0_1 {
 
 /// Multiplies on the calling thread's machine: a batch in parallel, a single product as Eigen does.
 ///
-/// 16-bit elements are multiplied as float, in matrices that Eigen allocates. The order of the sums
-/// is Eigen's: results may differ in the last place between machines.
+/// Sums lie in a matrix that Eigen allocates for each product, copies of 16-bit operands as float
+/// in two more. The order of the sums is Eigen's: results may differ in the last place between
+/// machines.
 struct eigen_gemm {
   /// Multiplies. @tparam T element type @param[in] p the operands @return ok
   template <storable T>
