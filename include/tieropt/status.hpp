@@ -69,8 +69,9 @@ TIEROPT_HOST constexpr char const* message(errc code) {
       return "the strides of a written view let two elements share memory";
     case errc::aliasing: return "two buffers of one tensor overlap each other";
     case errc::active_scope:
-      return "active needs a clip, a scale and a step per matrix; a tensor-wide tier rests by a "
-             "null gradient";
+      return "active does not go with a clip, a scale or a step of the whole tensor, which rests "
+             "by "
+             "a null gradient";
     case errc::hyper_group: return "a tensor's group is negative or has no hyperparameters";
     case errc::hyper_groups: return "at most 32 groups of hyperparameters";
     case errc::hyper_not_finite:

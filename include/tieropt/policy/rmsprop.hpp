@@ -11,7 +11,7 @@ inline namespace v0_1 {
 namespace rmsprop {
 
 /// Every weight: g / (sqrt(V) + eps), V not bias-corrected, L2 decay: one pass. The decay of V is
-/// hyper::beta2 (0.99 in most frameworks).
+/// hyper::beta2 (0.99 in most frameworks). A weight_decay meant for AdamW is far too large here.
 /// @tparam State of states, and compute
 template <class State = float>
 struct tensor_as : tier {
