@@ -4,6 +4,7 @@
 /// Bytes of state, bytes moved, launches: what the library says against what is.
 
 #include "support/catch.hpp"
+#include "support/counting.hpp"
 #include "support/model.hpp"
 
 #include <nlohmann/json.hpp>
@@ -27,20 +28,6 @@ template <class Tier>
 tieropt::state_size state_of(extents const& e) {
   return tieropt::state_bytes<Tier>(cuda::std::span<std::int64_t const>{e.data(), e.size()});
 }
-
-/// Counts launches that have something to do, and runs them.
-struct recording_executor {
-  int* launches;
-  tieropt::status upload(void* to, void const* from, std::size_t bytes) const {
-    std::memcpy(to, from, bytes);
-    return {};
-  }
-  template <tieropt::block_body Body>
-  tieropt::status launch(std::int64_t blocks, Body const& body) const {
-    *launches += blocks > 0;
-    return tieropt::serial_executor{}.launch(blocks, body);
-  }
-};
 
 template <class T>
 std::int64_t bytes_of(testing::buffer<T> const& b) {
@@ -108,8 +95,8 @@ TEST_CASE("a plan launches what it says", "[accounting]") {
   for (auto& t : rest.tensors) b.push_back(t.whole());
   auto const plan = tieropt::make_plan<policy>(a, b, none);
   REQUIRE(plan.has_value());
-  int launches = 0;
-  recording_executor const x{&launches};
+  std::int64_t launches = 0;
+  testing::counting_executor const x{launches};
   testing::scratch workspace{plan->workspace_bytes()};
   REQUIRE(tieropt::prepare(x, *plan, workspace));
   CHECK(launches == 0);

@@ -4,6 +4,7 @@
 /// The same bits for any schedule; its launches and bytes are what the plan says.
 
 #include "support/catch.hpp"
+#include "support/counting.hpp"
 #include "support/model.hpp"
 
 #include <cstdint>
@@ -16,17 +17,6 @@ using backbone = tieropt::skewadam::corrected::backbone;
 using published = tieropt::skewadam::published::experts;
 using adamw = tieropt::adamw::tensor;
 using tieropt::bf16;
-
-/// Counts launches that have something to do, and runs them.
-struct recording_executor : testing::executor {
-  std::int64_t* launches;
-  explicit recording_executor(std::int64_t& n) : launches{&n} {}
-  template <tieropt::block_body Body>
-  tieropt::status launch(std::int64_t blocks, Body const& body) const {
-    *launches += blocks > 0;
-    return testing::executor::launch(blocks, body);
-  }
-};
 
 std::vector<std::vector<std::int64_t>> const& shapes() {
   static std::vector<std::vector<std::int64_t>> const all{
@@ -52,7 +42,7 @@ TEMPLATE_TEST_CASE("every schedule gives the bits of the streaming one", "[invar
   for (auto const& how : schedules()) {
     testing::model<TestType, bf16, bf16> other{shapes()};
     std::int64_t launches = 0;
-    REQUIRE(other.run(recording_executor{launches}, 2, how) == "");
+    REQUIRE(other.run(testing::counting_executor{launches}, 2, how) == "");
     INFO("cache of " << how.cache_bytes << " bytes");
     CHECK(streaming.difference(other) == "");
     std::vector<typename testing::owned_tensor<TestType, bf16, bf16>::bound> all;

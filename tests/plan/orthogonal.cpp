@@ -4,6 +4,7 @@
 /// Muon: the formulas, batches of equal matrices, and what must not change a bit.
 
 #include "support/catch.hpp"
+#include "support/counting.hpp"
 #include "support/model.hpp"
 #include "support/plain_gemm.hpp"
 
@@ -28,26 +29,6 @@ template <class X>
 auto multiplying(X const& x) {
   return tieropt::with_gemm(x, testing::plain_gemm<X>{x});
 }
-
-/// Counts launches and products that have something to do, and keeps the largest scratch.
-struct recording_executor {
-  std::int64_t* launches;
-  std::int64_t* products;
-  tieropt::status upload(void* to, void const* from, std::size_t bytes) const {
-    std::memcpy(to, from, bytes);
-    return {};
-  }
-  template <tieropt::block_body Body>
-  tieropt::status launch(std::int64_t blocks, Body const& body) const {
-    *launches += blocks > 0;
-    return tieropt::serial_executor{}.launch(blocks, body);
-  }
-  template <class T>
-  tieropt::status multiply(tieropt::matrix_product<T> const& p) const {
-    ++*products;
-    return testing::plain_gemm<tieropt::serial_executor>{}(p);
-  }
-};
 
 /// Newton-Schulz from its formulas: X (R, C), A = X X^T, X <- a X + (b A + c A A) X.
 std::vector<double> orthogonalized(std::vector<double> x, std::size_t R, std::size_t C) {
@@ -120,7 +101,9 @@ TEST_CASE("batches never change a bit, and are what the plan says", "[muon]") {
     testing::model<matrix, bf16> m{all};
     std::int64_t launches = 0, products = 0;
     auto const how = tieropt::streaming().with_workspace_limit(limit);
-    REQUIRE(m.run(recording_executor{&launches, &products}, 2, how) == "");
+    REQUIRE(m.run(tieropt::with_gemm(testing::counting_executor{launches},
+                                     testing::counting_gemm{&products}),
+                  2, how) == "");
     INFO("limit " << limit);
     CHECK(whole.difference(m) == "");
     std::vector<typename testing::owned_tensor<matrix, bf16, bf16>::bound> bound;
