@@ -14,6 +14,6 @@ struct framework_half {
 };
 template <>
 struct tieropt::storage<framework_half>
-    : tieropt::storage_16<framework_half, tieropt::bf16_format> {};
+    : tieropt::storage_as<framework_half, tieropt::bf16_format> {};
 
 bool const draws = tieropt::storage<framework_half>::draws;

@@ -25,7 +25,7 @@ struct truncated_bf16 {
 
 template <>
 struct tieropt::storage<truncated_bf16>
-    : tieropt::storage_16<truncated_bf16, tieropt::bf16_format> {
+    : tieropt::storage_as<truncated_bf16, tieropt::bf16_format> {
   template <tieropt::compute_type C>
   TIEROPT_HOST_DEVICE static truncated_bf16 nearest(C x) {
     float const y = tieropt::to<float>(x);

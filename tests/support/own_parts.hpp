@@ -57,4 +57,4 @@ struct framework_bf16 {
 
 template <>
 struct tieropt::storage<testing::framework_bf16>
-    : tieropt::storage_16<testing::framework_bf16, tieropt::bf16_format> {};
+    : tieropt::storage_as<testing::framework_bf16, tieropt::bf16_format> {};

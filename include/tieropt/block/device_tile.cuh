@@ -59,8 +59,8 @@ struct access_vector<double, 8> : cuda::std::type_identity<double> {};
 template <class U>
 consteval bool rounds_as_bf16() {
   using codec = storage<U>;
-  if constexpr (cuda::std::is_base_of_v<storage_16<U, bf16_format>, codec>) {
-    return &codec::template nearest<float> == &storage_16<U, bf16_format>::template nearest<float>;
+  if constexpr (cuda::std::is_base_of_v<storage_as<U, bf16_format>, codec>) {
+    return &codec::template nearest<float> == &storage_as<U, bf16_format>::template nearest<float>;
   } else {
     return false;
   }

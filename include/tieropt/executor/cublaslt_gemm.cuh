@@ -20,9 +20,9 @@ consteval int cublas_type() {
     return CUDA_R_64F;
   } else if constexpr (cuda::std::is_same_v<T, float>) {
     return CUDA_R_32F;
-  } else if constexpr (cuda::std::is_base_of_v<storage_16<T, bf16_format>, storage<T>>) {
+  } else if constexpr (cuda::std::is_base_of_v<storage_as<T, bf16_format>, storage<T>>) {
     return CUDA_R_16BF;
-  } else if constexpr (cuda::std::is_base_of_v<storage_16<T, fp16_format>, storage<T>>) {
+  } else if constexpr (cuda::std::is_base_of_v<storage_as<T, fp16_format>, storage<T>>) {
     return CUDA_R_16F;
   } else {
     return -1;

@@ -116,12 +116,13 @@ struct fp16_format {
 };
 
 /// The codec of a 16-bit type with the bits of a format; derive storage<YourType> from it.
-/// @tparam T a trivially copyable type of two bytes; of chars, it must not be alignas(2) (nvcc 13.0)
+/// @tparam T a trivially copyable type of two bytes; of chars, it must not be alignas(2)
+/// (nvcc 13.0)
 /// @tparam Format bf16_format or fp16_format
 template <class T, class Format>
-struct storage_16 {
+struct storage_as {
   static_assert(sizeof(T) == 2,
-                "[tieropt-storage-size] storage_16 needs a type of two bytes; see "
+                "[tieropt-storage-size] storage_as needs a type of two bytes; see "
                 "tieropt/precision/storage.hpp");
   static constexpr bool draws = true;  ///< stochastic rounding uses random bits
 
@@ -166,11 +167,11 @@ struct storage;
 
 /// bfloat16.
 template <>
-struct storage<bf16> : storage_16<bf16, bf16_format> {};
+struct storage<bf16> : storage_as<bf16, bf16_format> {};
 
 /// IEEE binary16.
 template <>
-struct storage<fp16> : storage_16<fp16, fp16_format> {};
+struct storage<fp16> : storage_as<fp16, fp16_format> {};
 
 /// float and double: always rounded to nearest; NaN is stored with the device's bits.
 template <compute_type T>
