@@ -10,6 +10,7 @@
 #include "support/statistics.hpp"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,37 @@ TEST_CASE("an element takes the low half of its draw when its global index is ev
       CHECK(bits.element(i) == (even ? draw & 0xFFFFu : draw >> 16));
     }
   }
+}
+
+TEST_CASE("a draw of 32 bits is a function of key and element alone", "[random]") {
+  std::uint64_t const key = tieropt::rounding_key(7, 11, 13);
+  std::uint64_t const boundary = std::uint64_t{1} << 32;
+  tieropt::wide_element_bits moved{key, 12345};
+  for (std::uint64_t const first :
+       {std::uint64_t{0}, boundary - 256, boundary - 255, boundary - 1, boundary, std::uint64_t{3},
+        5 * boundary - 60000, ~std::uint64_t{0} - 70000}) {
+    moved.go_to(first);
+    tieropt::wide_element_bits const fresh{key, first};
+    INFO("first element " << first);
+    CHECK(fresh.share_keys(255) == ((first >> 32) == ((first + 255) >> 32)));
+    for (std::uint32_t i = 0; i < tieropt::wide_element_bits::reach; i += i < 300 ? 1 : 97) {
+      std::uint32_t const want = tieropt::wide_bits(key, first + i);
+      INFO("element " << i);
+      REQUIRE(moved(i) == want);
+      REQUIRE(fresh(i) == want);
+      if (fresh.share_keys(i)) REQUIRE(fresh.nearby(i) == want);
+    }
+  }
+}
+
+TEST_CASE("every role has a key of its own, a parameter the key itself", "[random]") {
+  std::uint64_t const key = tieropt::rounding_key(7, 11, 13);
+  std::set<std::uint64_t> keys;
+  for (std::uint32_t role = 0; role < 6; ++role) {
+    keys.insert(tieropt::role_key(key, static_cast<tieropt::draw_role>(role)));
+  }
+  CHECK(keys.size() == 6);
+  CHECK(tieropt::role_key(key, tieropt::draw_role::param) == key);
 }
 
 TEST_CASE("seed, tensor and step are told apart", "[random]") {
@@ -169,4 +201,44 @@ TEST_CASE("one element over many steps draws every value", "[random]") {
     check_independent("this step and the next", stream(42, 17, 1), element, stream(42, 17, 2),
                       element, 1);
   }
+}
+
+TEST_CASE("the streams of two roles are independent, and of the draws of 16 bits", "[random]") {
+  std::uint64_t const key = tieropt::rounding_key(42, 17, 3);
+  tieropt::element_bits const pairs{key, 0};
+  auto const independent = [](std::string const& what, auto const& a, auto const& b) {
+    auto const s = testing::compare_streams(a, b, n_draws);
+    INFO(what << ": chi-square high " << s.high_cells << " low " << s.low_cells << " correlation "
+              << s.correlation << " bits " << s.worst_bits << " deviations");
+    CHECK(s.worst() < deviations);
+  };
+  auto const upper = [&](tieropt::draw_role role) {
+    return [bits = tieropt::wide_element_bits{tieropt::role_key(key, role), 0}](int i) {
+      auto const at = static_cast<std::uint32_t>(i);
+      auto const far = tieropt::wide_element_bits::reach;
+      tieropt::wide_element_bits there = bits;
+      there.go_to(at / far * far);
+      return there(at % far) >> 16;
+    };
+  };
+  auto const pair = [&](int i) { return pairs.element(static_cast<std::uint32_t>(i)); };
+  using enum tieropt::draw_role;
+  independent("param and momentum", upper(param), upper(momentum));
+  independent("momentum and exact", upper(momentum), upper(exact));
+  independent("exact and row", upper(exact), upper(row));
+  independent("row and col", upper(row), upper(col));
+  independent("col and catch_up", upper(col), upper(catch_up));
+  independent("param and its pairs", upper(param), pair);
+  independent("upper and lower half", upper(momentum), [&](int i) {
+    auto const k = tieropt::role_key(key, momentum);
+    return tieropt::wide_bits(k, static_cast<std::uint64_t>(i)) & 0xFFFFu;
+  });
+  independent("an element and the next", upper(momentum), [&](int i) {
+    auto const k = tieropt::role_key(key, momentum);
+    return tieropt::wide_bits(k, static_cast<std::uint64_t>(i) + 1) >> 16;
+  });
+  independent("elements 2^32 apart", upper(momentum), [&](int i) {
+    auto const k = tieropt::role_key(key, momentum);
+    return tieropt::wide_bits(k, (std::uint64_t{1} << 32) + static_cast<std::uint64_t>(i)) >> 16;
+  });
 }

@@ -31,6 +31,12 @@ std::uint16_t raw_of(T x) {
   return raw;
 }
 
+/// A draw whose upper 16 bits are given: of 16 bits, or the most significant ones of 32.
+template <class T>
+std::uint32_t draw(std::uint32_t bits) {
+  return bits << (tieropt::draw_bits_of<tieropt::storage<T>> - 16);
+}
+
 /// Values whose rounding is delicate: inside binades, next to powers of two, subnormals.
 template <class T>
 std::vector<float> delicate_values() {
@@ -88,7 +94,8 @@ TEMPLATE_TEST_CASE("a representable value never moves", "[stochastic]", tieropt:
     float const value = codec::template decode<float>(x);
     std::uint16_t const want = std::isnan(value) ? 0x7FFF : static_cast<std::uint16_t>(raw);
     for (std::uint32_t const r :
-         {0u, 1u, 0x7FFFu, 0x8000u, 0xFFFEu, 0xFFFFu, raw * 40503u & 0xFFFFu}) {
+         {0u, 1u, draw<TestType>(0x7FFF), draw<TestType>(0x8000), draw<TestType>(0x10000) - 2,
+          draw<TestType>(0x10000) - 1, draw<TestType>(raw * 40503u & 0xFFFFu)}) {
       if (raw_of(codec::stochastic(value, r)) != want) ++moved;
       if (raw_of(codec::stochastic(static_cast<double>(value), r)) != want) ++moved;
     }
@@ -105,37 +112,40 @@ TEMPLATE_TEST_CASE("over all 65536 draws exactly the fraction rounds away from z
     std::uint16_t const down = testing::encode16(f, towards(f, x));
     int ups = 0, strange = 0, ups_of_double = 0;
     for (std::uint32_t r = 0; r < 65536; ++r) {
-      std::uint16_t const got = raw_of(codec::stochastic(x, r));
+      std::uint16_t const got = raw_of(codec::stochastic(x, draw<TestType>(r)));
       ups += got == up;
       strange += got != up && got != down;
-      ups_of_double += raw_of(codec::stochastic(static_cast<double>(x), r)) == up;
+      ups_of_double += raw_of(codec::stochastic(static_cast<double>(x), draw<TestType>(r))) == up;
     }
     INFO("x " << x << " fraction " << fraction(f, x));
     CHECK(strange == 0);
-    // Finer fractions than 16 bits are cut to 16 bits.
+    // With the lower bits zero, finer fractions than 16 bits are cut to 16 bits.
     CHECK(ups == static_cast<int>(std::floor(fraction(f, x) * 65536)));
     CHECK(ups_of_double == ups);
   }
 }
 
-TEST_CASE("fractions of fp16 subnormals are cut to 16 bits", "[stochastic]") {
+TEST_CASE("fractions of fp16 subnormals are cut to 31 bits, those of normals are not",
+          "[stochastic]") {
   using codec = tieropt::storage<tieropt::fp16>;
   double const least = testing::fp16_format.smallest<double>();
   struct {
     double steps;
-    int ups;
-  } const cases[] = {{std::ldexp(1.0, -16), 1},
-                     {std::ldexp(1.0, -17), 0},
-                     {std::ldexp(3.0, -17), 1},
-                     {1 - std::ldexp(1.0, -17), 65535},
-                     {std::ldexp(1.0, -40), 0}};
+    std::uint16_t below;
+    std::uint32_t first;  // the first draw that rounds away from zero
+  } const cases[] = {{std::ldexp(1.0, -31), 0, 0xFFFFFFFEu},
+                     {std::ldexp(3.0, -32), 0, 0xFFFFFFFEu},
+                     {1 - std::ldexp(1.0, -24), 0, 0x100u},
+                     {5 + std::ldexp(1.0, -21), 5, 0xFFFFF800u},
+                     {1024 + std::ldexp(1.0, -13), 1024, 0xFFF80000u},
+                     {2048 + std::ldexp(3.0, -12), 2048, 0xFFE80000u}};
   for (auto const& c : cases) {
     float const x = static_cast<float>(c.steps * least);
-    int ups = 0;
-    for (std::uint32_t r = 0; r < 65536; ++r) ups += raw_of(codec::stochastic(x, r)) == 1;
     INFO("x = " << c.steps << " of the smallest value");
-    CHECK(ups == c.ups);
+    CHECK(raw_of(codec::stochastic(x, c.first - 1)) == c.below);
+    CHECK(raw_of(codec::stochastic(x, c.first)) == c.below + 1);
   }
+  CHECK(raw_of(codec::stochastic(static_cast<float>(std::ldexp(least, -32)), 0xFFFFFFFFu)) == 0);
 }
 
 TEMPLATE_TEST_CASE("over a million keyed draws P(up) is the fraction within four deviations",
@@ -145,11 +155,15 @@ TEMPLATE_TEST_CASE("over a million keyed draws P(up) is the fraction within four
   constexpr int n = 1000000;
   std::uint64_t tensor = 0;
   for (float const x : delicate_values<TestType>()) {
-    tieropt::element_bits const bits{tieropt::rounding_key(20260103, ++tensor, 1), 0};
+    std::uint64_t const key = tieropt::rounding_key(20260103, ++tensor, 1);
+    tieropt::element_bits const bits{key, 0};
+    auto const draw_of = [&](std::uint32_t i) {
+      bool const wide = tieropt::draw_bits_of<codec> == 32;
+      return wide ? tieropt::wide_bits(key, i) : bits.element(i);
+    };
     std::uint16_t const up = testing::encode16(f, away(f, x));
     int ups = 0;
-    for (std::uint32_t i = 0; i < n; ++i)
-      ups += raw_of(codec::stochastic(x, bits.element(i))) == up;
+    for (std::uint32_t i = 0; i < n; ++i) ups += raw_of(codec::stochastic(x, draw_of(i))) == up;
     double const p = fraction(f, x);
     INFO("x " << x << " P(up) " << p << " counted " << ups << " of " << n << " seed 20260103");
     CHECK(std::fabs(ups - p * n) <= 4 * std::sqrt(n * p * (1 - p)) + 1);
@@ -164,7 +178,7 @@ TEMPLATE_TEST_CASE("the mean of stochastic rounding is the value itself", "[stoc
        {1.00390625f, -1.00390625f, 0.998046875f, -3.0009765625f, 1.5001220703125f}) {
     double sum = 0;
     for (std::uint32_t r = 0; r < 65536; ++r) {
-      sum += codec::template decode<double>(codec::stochastic(x, r));
+      sum += codec::template decode<double>(codec::stochastic(x, draw<TestType>(r)));
     }
     INFO("x " << x);
     CHECK(sum / 65536 == static_cast<double>(x));
@@ -178,9 +192,10 @@ TEMPLATE_TEST_CASE("infinity stays infinity and NaN stays NaN", "[stochastic]", 
   float const infinity = std::numeric_limits<float>::infinity();
   std::uint16_t const stored = testing::encode16(f, infinity);
   for (std::uint32_t r = 0; r < 65536; r += 13) {
-    REQUIRE(raw_of(codec::stochastic(infinity, r)) == stored);
-    REQUIRE(raw_of(codec::stochastic(-infinity, r)) == (stored | 0x8000));
-    REQUIRE(raw_of(codec::stochastic(std::numeric_limits<float>::quiet_NaN(), r)) == 0x7FFF);
+    REQUIRE(raw_of(codec::stochastic(infinity, draw<TestType>(r))) == stored);
+    REQUIRE(raw_of(codec::stochastic(-infinity, draw<TestType>(r))) == (stored | 0x8000));
+    REQUIRE(raw_of(codec::stochastic(std::numeric_limits<float>::quiet_NaN(), draw<TestType>(r))) ==
+            0x7FFF);
   }
   REQUIRE(raw_of(codec::stochastic(1e300, 0)) == stored);
   REQUIRE(raw_of(codec::stochastic(-1e300, 0)) == (stored | 0x8000));
@@ -193,20 +208,20 @@ TEMPLATE_TEST_CASE("beyond the largest value the fraction goes to infinity, zero
   double const top = f.template largest<double>();
   std::uint16_t const infinity = testing::encode16(f, std::numeric_limits<double>::infinity());
   for (std::uint32_t const r : {0u, 0x7FFFu, 0xFFFFu}) {
-    CHECK(raw_of(codec::stochastic(static_cast<float>(top), r)) == infinity - 1);
+    CHECK(raw_of(codec::stochastic(static_cast<float>(top), draw<TestType>(r))) == infinity - 1);
   }
   float const quarter = static_cast<float>(top + f.quantum(top) / 4);
-  CHECK(raw_of(codec::stochastic(quarter, 0xBFFF)) == infinity - 1);
-  CHECK(raw_of(codec::stochastic(quarter, 0xC000)) == infinity);
+  CHECK(raw_of(codec::stochastic(quarter, draw<TestType>(0xBFFF))) == infinity - 1);
+  CHECK(raw_of(codec::stochastic(quarter, draw<TestType>(0xC000))) == infinity);
   // FLT_MAX is 1 - 2^-16 spacings above the largest bf16, and far beyond the largest fp16.
   float const flt_max = std::numeric_limits<float>::max();
   bool const wide = f.max_exponent == 127;
   CHECK(raw_of(codec::stochastic(flt_max, 0)) == (wide ? infinity - 1 : infinity));
-  CHECK(raw_of(codec::stochastic(flt_max, 1)) == infinity);
+  CHECK(raw_of(codec::stochastic(flt_max, draw<TestType>(1))) == infinity);
   float const tiny = std::numeric_limits<float>::denorm_min();
   CHECK(raw_of(codec::stochastic(tiny, 0)) == 0);
   CHECK(raw_of(codec::stochastic(-tiny, 0)) == 0x8000);
-  CHECK(raw_of(codec::stochastic(tiny, 0xFFFF)) == (wide ? 1 : 0));
+  CHECK(raw_of(codec::stochastic(tiny, draw<TestType>(0xFFFF))) == (wide ? 1 : 0));
 }
 
 TEST_CASE("the rounding tags say whether they draw", "[stochastic]") {
