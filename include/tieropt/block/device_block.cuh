@@ -48,6 +48,10 @@ class device_group {
 
   template <class N>
   static constexpr bool is_whole = cuda::std::is_same_v<N, whole_strip>;
+  template <class N>
+  static __device__ __forceinline__ bool below(int v, N n) {
+    return is_whole<N> || column_of(v) < n;
+  }
 
   // Block storage is moved in packs of 16 bytes, side by side over the lanes: no bank conflicts.
   template <class T>
@@ -149,11 +153,7 @@ class device_group {
   __device__ __forceinline__ void for_each(N n, F const& f) const {
     TIEROPT_UNROLL
     for (int v = 0; v < held; ++v) {
-      if constexpr (is_whole<N>) {
-        f(slot{v});
-      } else if (column_of(v) < n) {
-        f(slot{v});
-      }
+      if (below(v, n)) f(slot{v});
     }
   }
   /// Random bits of a strip. @tparam F callable @param[in] parity 0 or 1, the same in every lane
@@ -187,6 +187,112 @@ class device_group {
       }
     }
     return out;
+  }
+  /// Random bits of a strip, 32 for each element. @tparam F callable
+  /// @param[in] f 32 bits of a column @return for each element f of its column
+  template <class F>
+  __device__ __forceinline__ fragment<uint32_t> draw_wide(F const& f) const {
+    fragment<uint32_t> out;
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; ++v) out.x[v] = f(static_cast<uint32_t>(column_of(v)));
+    return out;
+  }
+  /// The largest of each 32 neighbouring columns. @tparam T float or double @tparam N width type
+  /// @tparam F callable @param[in] n width; what is beyond counts as 0
+  /// @param[in] f values, at least 0 @return for each element the largest of its columns
+  template <class T, class N, class F>
+  __device__ __forceinline__ fragment<T> largest_in_groups(N n, F const& f) const {
+    using word = cuda::std::conditional_t<sizeof(T) == 4, int, long long>;  // ordered as T is
+    fragment<T> out;
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; v += PerLane) {
+      word most = 0;
+      TIEROPT_UNROLL
+      for (int i = 0; i < PerLane; ++i) {
+        word here = 0;
+        if (below(v + i, n)) here = static_cast<word>(bits(f(slot{v + i})));
+        most = here > most ? here : most;
+      }
+      TIEROPT_UNROLL
+      for (int d = 1; d < scale_group / PerLane; d *= 2) {
+        word const there = __shfl_xor_sync(all_lanes, most, d);
+        most = there > most ? there : most;
+      }
+      TIEROPT_UNROLL
+      for (int i = 0; i < PerLane; ++i) out.x[v + i] = __builtin_bit_cast(T, most);
+    }
+    return out;
+  }
+  /// Reads one value for each 32 neighbouring columns. @tparam N width type @tparam Stride stride
+  /// type @param[in] p value of column 0, in a buffer @param[in] n width
+  /// @param[in] stride between values @return for each element the value of its columns, 0 beyond n
+  template <class N, class Stride>
+  __device__ __forceinline__ fragment<float> read_groups(float const* p, N n, Stride stride) const {
+    __builtin_assume(__isGlobal(p));
+    fragment<float> out;
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; v += PerLane) {
+      float const value = below(v, n) ? p[column_of(v) / scale_group * stride] : 0.0f;
+      TIEROPT_UNROLL
+      for (int i = 0; i < PerLane; ++i) out.x[v + i] = below(v + i, n) ? value : 0.0f;
+    }
+    return out;
+  }
+  /// Writes one value for each 32 neighbouring columns, after the reads of the whole group.
+  /// @tparam N width type @tparam Stride stride type @tparam Values callable
+  /// @param[out] p value of column 0, in a buffer @param[in] n width
+  /// @param[in] stride between values @param[in] values taken from the first of each 32 columns
+  template <class N, class Stride, class Values>
+  __device__ __forceinline__ void write_groups(float* p, N n, Stride stride,
+                                               Values const& values) const {
+    __builtin_assume(__isGlobal(p));
+    __syncwarp();
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; v += PerLane) {
+      int const c = column_of(v);
+      if (c % scale_group == 0 && below(v, n)) p[c / scale_group * stride] = values(slot{v});
+    }
+  }
+  /// Reads one bit for each column, eight to a byte. @tparam N width type @tparam Stride stride
+  /// type @param[in] p byte of column 0, in a buffer @param[in] n width
+  /// @param[in] stride between bytes @return for each element its bit, 0 beyond n
+  template <class N, class Stride>
+  __device__ __forceinline__ fragment<uint32_t> read_bits(uint8_t const* p, N n,
+                                                          Stride stride) const {
+    __builtin_assume(__isGlobal(p));
+    fragment<uint32_t> out;
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; v += PerLane) {
+      int const c = column_of(v);
+      uint32_t const eight = below(v, n) ? p[c / 8 * stride] : 0u;
+      TIEROPT_UNROLL
+      for (int i = 0; i < PerLane; ++i) {
+        out.x[v + i] = below(v + i, n) ? eight >> (c % 8 + i) & 1u : 0u;
+      }
+    }
+    return out;
+  }
+  /// Writes one bit for each column, after the reads of the whole group; bits at or beyond n in the
+  /// last byte are 0. @tparam N width type @tparam Stride stride type @tparam Bits callable
+  /// @param[out] p byte of column 0, in a buffer @param[in] n width
+  /// @param[in] stride between bytes @param[in] values 0 or 1 of each column
+  template <class N, class Stride, class Bits>
+  __device__ __forceinline__ void write_bits(uint8_t* p, N n, Stride stride,
+                                             Bits const& values) const {
+    __builtin_assume(__isGlobal(p));
+    __syncwarp();
+    TIEROPT_UNROLL
+    for (int v = 0; v < held; v += PerLane) {
+      int const c = column_of(v);
+      uint32_t eight = 0;
+      TIEROPT_UNROLL
+      for (int i = 0; i < PerLane; ++i) {
+        if (below(v + i, n)) eight |= values(slot{v + i}) << (c % 8 + i);
+      }
+      TIEROPT_UNROLL
+      for (int d = 1; d < 8 / PerLane; d *= 2) eight |= __shfl_xor_sync(all_lanes, eight, d);
+      if (c % 8 == 0 && below(v, n)) p[c / 8 * stride] = static_cast<uint8_t>(eight);
+    }
   }
   /// The adjacent balanced tree of the 256 values. @tparam T float or double
   /// @param[in] f fragment @return their sum, in every lane

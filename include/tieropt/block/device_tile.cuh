@@ -27,7 +27,7 @@ inline namespace v0_1 {
 
 /// The vector that one access moves.
 /// @tparam Word float, double, uint32_t or uint64_t
-/// @tparam Bytes 2 to 16
+/// @tparam Bytes 1 to 16
 template <class Word, int Bytes>
 struct access_vector;
 template <>
@@ -38,6 +38,8 @@ template <>
 struct access_vector<uint32_t, 4> : cuda::std::type_identity<unsigned int> {};
 template <>
 struct access_vector<uint32_t, 2> : cuda::std::type_identity<unsigned short> {};
+template <>
+struct access_vector<uint32_t, 1> : cuda::std::type_identity<unsigned char> {};
 template <>
 struct access_vector<uint64_t, 16> : cuda::std::type_identity<ulonglong2> {};
 template <>
@@ -92,23 +94,23 @@ template <class Map, class U, class N, class Stride>
 class device_tile {
   using slot = device_slot;
   static constexpr int lanes = Map::lanes, held = Map::held, per_lane = Map::per_lane;
-  using element = cuda::std::remove_const_t<U>;
-  using codec = storage<element>;
-  static constexpr int size = sizeof(element);
-  static_assert(size == 2 || size == 4 || size == 8,
-                "[tieropt-storage-size] element types have 2, 4 or 8 bytes; see "
+  using element_type = cuda::std::remove_const_t<U>;
+  using codec = storage<element_type>;
+  static constexpr int size = sizeof(element_type);
+  static_assert(size == 1 || size == 2 || size == 4 || size == 8,
+                "[tieropt-storage-size] element types have 1, 2, 4 or 8 bytes; see "
                 "tieropt/precision/storage.hpp");
   static constexpr bool vector =
       cuda::std::is_same_v<N, whole_strip> && cuda::std::is_same_v<Stride, unit_stride>;
   static constexpr int access = per_lane * size < 16 ? per_lane * size : 16;  // bytes
   static constexpr int per_access = access / size;                            // elements
   // A compute type is its own word.
-  using word = cuda::std::conditional_t<compute_type<element>, element,
+  using word = cuda::std::conditional_t<compute_type<element_type>, element_type,
                                         cuda::std::conditional_t<size == 8, uint64_t, uint32_t>>;
-  static constexpr int per_word = vector && access >= 4 && size == 2 ? 2 : 1;  // elements
+  static constexpr int per_word = size < 4 && vector ? (access < 4 ? access : 4) / size : 1;
   using access_type = typename access_vector<word, access>::type;
   // nvcc 13.0 breaks off where a pointer to a struct of chars is said to be global.
-  static constexpr bool natural = alignof(element) == size;
+  static constexpr bool natural = alignof(element_type) == size;
 
  public:
   /// @param[in] data element of column 0 @param[in] n width @param[in] stride between columns
@@ -124,7 +126,7 @@ class device_tile {
         std::memcpy(&words_[v / per_word], &q, access);
       }
     } else {
-      walk([&](int v, U const* p) { set(v, Map::column_of(v) < n_ ? *p : element{}); });
+      walk([&](int v, U const* p) { set(v, Map::column_of(v) < n_ ? *p : element_type{}); });
     }
   }
 
@@ -148,11 +150,17 @@ class device_tile {
     }
   }
   /// Rounds stochastically. @tparam T compute type @param[in] at slot @param[in] x value
-  /// @param[in] r 16 random bits
+  /// @param[in] r random bits, as many as the codec takes
   template <class T>
   __device__ __forceinline__ void put(slot at, T x, uint32_t r) {
-    set(at.v, codec::stochastic(x, r));
-    if constexpr (pairs<T>) has_first_[at.v / 2] = false;
+    put_element(at, codec::stochastic(x, r));
+  }
+  /// An element as it is stored. @param[in] at slot @return element
+  __device__ __forceinline__ element_type element(slot at) const { return element_of(at.v); }
+  /// Stores an element as it is. @param[in] at slot @param[in] x element
+  __device__ __forceinline__ void put_element(slot at, element_type x) {
+    set(at.v, x);
+    has_first_[at.v / 2] = false;
   }
   /// Writes the strip back.
   __device__ __forceinline__ void store() const {
@@ -175,7 +183,7 @@ class device_tile {
   // Whether two neighbours can be rounded by one cvt.rn.bf16x2.
   template <class T>
   static constexpr bool pairs =
-      rounds_as_bf16<element>() && per_word == 2 && cuda::std::is_same_v<T, float>;
+      rounds_as_bf16<element_type>() && per_word == 2 && cuda::std::is_same_v<T, float>;
 
   // Calls f(v, address) for the lane's elements. The compiler must take the first address and the
   // stride as they come: it would keep every product with the stride in registers, across rows.
@@ -195,23 +203,26 @@ class device_tile {
       p += (v % per_lane == per_lane - 1 ? (lanes - 1) * per_lane + 1 : 1) * stride;
     }
   }
-  // Halves of words by shifts: what decodes them then shifts only once.
-  __device__ __forceinline__ element element_of(int v) const {
-    if constexpr (size == 2) {
-      uint32_t const w = words_[v / per_word];
-      return __builtin_bit_cast(element, static_cast<uint16_t>(v % per_word == 0 ? w : w >> 16));
+  // Parts of words by shifts: what decodes 16 bits then shifts only once.
+  using part = cuda::std::conditional_t<size == 1, uint8_t, uint16_t>;
+  static __device__ __forceinline__ int shift_of(int v) { return v % per_word * 8 * size; }
+  __device__ __forceinline__ element_type element_of(int v) const {
+    if constexpr (size < 4) {
+      return __builtin_bit_cast(element_type,
+                                static_cast<part>(words_[v / per_word] >> shift_of(v)));
     } else {
-      return __builtin_bit_cast(element, words_[v]);
+      return __builtin_bit_cast(element_type, words_[v]);
     }
   }
-  __device__ __forceinline__ void set(int v, element x) {
-    if constexpr (size == 2) {
-      uint32_t half = __builtin_bit_cast(uint16_t, x);  // const stops nvcc 13.0 with an error
+  __device__ __forceinline__ void set(int v, element_type x) {
+    if constexpr (size < 4) {
+      uint32_t bits = __builtin_bit_cast(part, x);  // const stops nvcc 13.0 with an error
       uint32_t& w = words_[v / per_word];
       if constexpr (per_word == 1) {
-        w = half;
+        w = bits;
       } else {
-        w = v % 2 == 0 ? (w & 0xffff0000u) | half : (w & 0xffffu) | (half << 16);
+        constexpr uint32_t mask = (1u << (8 * size)) - 1;
+        w = (w & ~(mask << shift_of(v))) | (bits << shift_of(v));
       }
     } else {
       words_[v] = __builtin_bit_cast(word, x);

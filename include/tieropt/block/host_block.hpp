@@ -4,8 +4,7 @@
 /// A block as plain loops, for any order of its slots. Layer: block.
 #pragma once
 
-#include <tieropt/block/thread_block.hpp>
-#include <tieropt/precision/storage.hpp>
+#include <tieropt/block/host_tile.hpp>
 
 #include <cuda/std/type_traits>
 
@@ -13,86 +12,6 @@
 
 namespace tieropt {
 inline namespace v0_1 {
-
-/// Visits slots first to last, in loops that vectorise.
-struct forward_order {
-  /// Calls f(i) for i below 256. @tparam F callable @param[in] f called 256 times
-  template <class F>
-  TIEROPT_HOST_DEVICE void visit(whole_strip, F const& f) const {
-    TIEROPT_IVDEP
-    for (int i = 0; i < strip; ++i) f(i);
-  }
-  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n
-  /// times
-  template <class F>
-  TIEROPT_HOST_DEVICE void visit(int n, F const& f) const {
-    // A loop of constant trip and its remainder; one loop over n would be versioned and slow.
-    int i = 0;
-    for (; i + strip <= n; i += strip) visit(whole_strip{}, [&](int k) { f(i + k); });
-    constexpr int part = 16;
-    for (; i + part <= n; i += part) {
-      TIEROPT_IVDEP
-      for (int k = 0; k < part; ++k) f(i + k);
-    }
-    for (; i < n; ++i) f(i);
-  }
-  /// Which item comes k-th. @param[in] k position @return k
-  TIEROPT_HOST_DEVICE int64_t item(int64_t k, int64_t) const { return k; }
-};
-
-/// Visits slots and items in a given order: exposes bodies that depend on one.
-struct permuted_order {
-  int const* order;  ///< a permutation of 0 .. 255
-
-  /// Calls f(i) for i below n. @tparam F callable @param[in] n at most 256 @param[in] f called n
-  /// times
-  template <class F>
-  TIEROPT_HOST_DEVICE void visit(int n, F const& f) const {
-    for (int k = 0; k < strip; ++k) {
-      if (order[k] < n) f(order[k]);
-    }
-  }
-  /// Which item comes k-th: last to first. @param[in] k position @param[in] n items @return item
-  TIEROPT_HOST_DEVICE int64_t item(int64_t k, int64_t n) const { return n - 1 - k; }
-};
-
-/// Elements in place: nothing is copied.
-/// @tparam U element type, const where it is only read
-/// @tparam Stride unit_stride or int64_t
-template <class U, class Stride>
-struct host_tile {
-  using codec = storage<cuda::std::remove_const_t<U>>;  ///< how elements are stored
-  U* data;                                              ///< element 0
-  Stride stride;                                        ///< elements between columns
-
-  /// Decodes. @tparam T compute type @param[in] at slot @return value
-  template <class T>
-  TIEROPT_HOST_DEVICE T get(int at) const {
-    return codec::template decode<T>(data[at * stride]);
-  }
-  /// Rounds to nearest. @tparam T compute type @param[in] at slot @param[in] x value
-  template <class T>
-  TIEROPT_HOST_DEVICE void put(int at, T x) const {
-    data[at * stride] = codec::nearest(x);
-  }
-  /// Rounds stochastically. @tparam T compute type @param[in] at slot @param[in] x value
-  /// @param[in] r 16 random bits
-  template <class T>
-  TIEROPT_HOST_DEVICE void put(int at, T x, uint32_t r) const {
-    data[at * stride] = codec::stochastic(x, r);
-  }
-  /// Everything is in place already.
-  TIEROPT_HOST_DEVICE void store() const {}
-};
-
-/// A kept strip in place.
-/// @tparam T value type
-template <class T>
-struct kept_view {
-  T const* x;  ///< by slot
-  /// A value. @param[in] at slot @return copy
-  TIEROPT_HOST_DEVICE T operator()(int at) const { return x[at]; }
-};
 
 /// A group as one loop over 256 slots.
 /// @tparam Order forward_order or permuted_order
@@ -183,6 +102,77 @@ class host_group {
     fragment<uint16_t> out;  // the low half of a draw comes first, as in little-endian memory
     std::memcpy(out.x, reinterpret_cast<byte const*>(bits) + 2 * parity, sizeof out.x);
     return out;
+  }
+  /// Random bits of a strip, 32 for each element. @tparam F callable
+  /// @param[in] f 32 bits of a column @return for each element f of its column
+  template <class F>
+  TIEROPT_HOST_DEVICE fragment<uint32_t> draw_wide(F const& f) const {
+    fragment<uint32_t> out;
+    TIEROPT_IVDEP
+    for (int i = 0; i < strip; ++i) out.x[i] = f(static_cast<uint32_t>(i));
+    return out;
+  }
+  /// The largest of each 32 neighbouring columns. @tparam T float or double @tparam N width type
+  /// @tparam F callable @param[in] n width; what is beyond counts as 0
+  /// @param[in] f values, at least 0 @return for each element the largest of its columns
+  template <class T, class N, class F>
+  TIEROPT_HOST_DEVICE fragment<T> largest_in_groups(N n, F const& f) const {
+    using word = cuda::std::conditional_t<sizeof(T) == 4, int, int64_t>;  // ordered as T is
+    fragment<word> here;
+    if constexpr (!cuda::std::is_same_v<N, whole_strip>) zero(here);
+    for_each(n, [&](int at) { here(at) = static_cast<word>(bits(f(at))); });
+    fragment<T> out;
+    for (int i = 0; i < strip; i += scale_group) {
+      word most = 0;
+      for (int k = 0; k < scale_group; ++k) most = here.x[i + k] > most ? here.x[i + k] : most;
+      for (int k = 0; k < scale_group; ++k) out.x[i + k] = __builtin_bit_cast(T, most);
+    }
+    return out;
+  }
+  /// Reads one value for each 32 neighbouring columns. @tparam N width type @tparam Stride stride
+  /// type @param[in] p value of column 0 @param[in] n width @param[in] stride between values
+  /// @return for each element the value of its columns, 0 beyond n
+  template <class N, class Stride>
+  TIEROPT_HOST_DEVICE fragment<float> read_groups(float const* p, N n, Stride stride) const {
+    fragment<float> out;
+    for (int i = 0; i < strip; i += scale_group) {
+      float const value = i < n ? p[i / scale_group * stride] : 0.0f;
+      for (int k = 0; k < scale_group; ++k) out.x[i + k] = i + k < n ? value : 0.0f;
+    }
+    return out;
+  }
+  /// Writes one value for each 32 neighbouring columns. @tparam N width type @tparam Stride stride
+  /// type @tparam Values callable @param[out] p value of column 0 @param[in] n width
+  /// @param[in] stride between values @param[in] values taken from the first of each 32 columns
+  template <class N, class Stride, class Values>
+  TIEROPT_HOST_DEVICE void write_groups(float* p, N n, Stride stride, Values const& values) const {
+    for (int i = 0; i < n; i += scale_group) p[i / scale_group * stride] = values(i);
+  }
+  /// Reads one bit for each column, eight to a byte. @tparam N width type @tparam Stride stride
+  /// type @param[in] p byte of column 0 @param[in] n width @param[in] stride between bytes
+  /// @return for each element its bit, 0 beyond n
+  template <class N, class Stride>
+  TIEROPT_HOST_DEVICE fragment<uint32_t> read_bits(uint8_t const* p, N n, Stride stride) const {
+    fragment<uint32_t> out;
+    for (int i = 0; i < strip; i += 8) {
+      uint32_t const eight = i < n ? p[i / 8 * stride] : 0u;
+      for (int k = 0; k < 8; ++k) out.x[i + k] = i + k < n ? eight >> k & 1u : 0u;
+    }
+    return out;
+  }
+  /// Writes one bit for each column; bits at or beyond n in the last byte are 0. @tparam N width
+  /// type @tparam Stride stride type @tparam Bits callable @param[out] p byte of column 0
+  /// @param[in] n width @param[in] stride between bytes @param[in] values 0 or 1 of each column
+  template <class N, class Stride, class Bits>
+  TIEROPT_HOST_DEVICE void write_bits(uint8_t* p, N n, Stride stride, Bits const& values) const {
+    fragment<uint8_t> single_bits;
+    if constexpr (!cuda::std::is_same_v<N, whole_strip>) zero(single_bits);
+    for_each(n, [&](int at) { single_bits(at) = static_cast<uint8_t>(values(at)); });
+    for (int i = 0; i < n; i += 8) {
+      uint32_t eight = 0;
+      for (int k = 0; k < 8; ++k) eight |= static_cast<uint32_t>(single_bits.x[i + k]) << k;
+      p[i / 8 * stride] = static_cast<uint8_t>(eight);
+    }
   }
   /// The adjacent balanced tree of the 256 values. @tparam T value type @param[in] f fragment
   /// @return their sum

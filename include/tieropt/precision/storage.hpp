@@ -14,6 +14,8 @@ inline namespace v0_1 {
 using std::int8_t;
 using std::uint8_t;
 
+inline constexpr int scale_group = 32;  ///< neighbouring columns that share a scale
+
 /// bfloat16: 8 exponent bits, 7 fraction bits.
 struct bf16 {
   uint16_t raw;  ///< its bits
