@@ -17,10 +17,12 @@ enum class errc : int {
   misaligned_buffer,    ///< a pointer is no multiple of its element's size
   rank,                 ///< more than 8 dimensions, or a vector where the tier needs a matrix
   shape,                ///< a view does not have the extents that the parameter demands
-  layout,               ///< strides that no (E, R, C) view can have
+  layout,               ///< negative strides, dense views that are not, E split differently
   overlapping_strides,  ///< two elements of one written view share memory
   aliasing,             ///< two buffers of one tensor share memory
   active_scope,         ///< active given for a tier with a tensor-wide clip, scale or step
+  catch_up,             ///< missed given without active, or for a tier that cannot make up for it
+  matrix_dims,          ///< dims name no two dimensions, or not in order
   hyper_group,          ///< a tensor names a group that enqueue was given no hyperparameters for
   hyper_groups,         ///< more than 32 groups of hyperparameters
   hyper_not_finite,     ///< a hyperparameter or a step input is NaN or beyond the compute type
@@ -29,6 +31,7 @@ enum class errc : int {
   hyper_clip,           ///< a clip threshold that is not positive
   hyper_adafactor,      ///< beta2_decay or eps2 not positive
   input_scale,          ///< grad_scale or clip_factor not positive, or too far apart to divide
+  input_norm,           ///< max_grad_norm negative
   workspace_size,       ///< the workspace is smaller than workspace_bytes()
   workspace_alignment,  ///< the workspace does not start on 16 bytes
   workspace_limit,      ///< one matrix needs more scratch for its products than the limit
@@ -63,8 +66,8 @@ TIEROPT_HOST constexpr char const* message(errc code) {
       return "a view has more than 8 dimensions, or is a vector where the tier needs a matrix";
     case errc::shape: return "a view does not have the extents that the parameter's shape demands";
     case errc::layout:
-      return "the leading dimensions of a view do not collapse into one stride, or row, col, step "
-             "or active is not dense";
+      return "a stride is negative, the views of a tensor split its matrices into dimensions that "
+             "do not agree, or row, col, step, active or missed is not dense";
     case errc::overlapping_strides:
       return "the strides of a written view let two elements share memory";
     case errc::aliasing: return "two buffers of one tensor overlap each other";
@@ -72,6 +75,11 @@ TIEROPT_HOST constexpr char const* message(errc code) {
       return "active does not go with a clip, a scale or a step of the whole tensor, which rests "
              "by "
              "a null gradient";
+    case errc::catch_up:
+      return "missed needs active, and a tier without momentum, with fused_decay, given_rate, "
+             "no_scale and a step of its own for each matrix";
+    case errc::matrix_dims:
+      return "dims must name two dimensions of the parameter, the row's before the column's";
     case errc::hyper_group: return "a tensor's group is negative or has no hyperparameters";
     case errc::hyper_groups: return "at most 32 groups of hyperparameters";
     case errc::hyper_not_finite:
@@ -84,6 +92,7 @@ TIEROPT_HOST constexpr char const* message(errc code) {
     case errc::hyper_adafactor: return "beta2_decay and eps2 must be positive";
     case errc::input_scale:
       return "grad_scale and clip_factor must be positive and their quotient finite";
+    case errc::input_norm: return "max_grad_norm must not be negative";
     case errc::workspace_size: return "the workspace is smaller than the plan's workspace_bytes()";
     case errc::workspace_alignment: return "the workspace must start on a multiple of 16 bytes";
     case errc::workspace_limit:

@@ -68,7 +68,7 @@ TEST_CASE("any rank is a stack of matrices", "[view]") {
   CHECK(is(form(tieropt::view(data, 1, 5, 1, 2, 1, 3, 7)), 10, 3, 7));
   CHECK(is(form(tieropt::view(data, 5, 0, 3, 7)), 0, 3, 7));
   auto const f = form(tieropt::view(data, 5, 2, 3, 7));
-  CHECK((f.matrix == 21 && f.row == 7 && f.col == 1));
+  CHECK((f.between[0] == 21 && f.batch.n == 1 && f.row == 7 && f.col == 1));
 }
 
 TEST_CASE("a transposed parameter and a padded gradient give the dense result", "[view]") {

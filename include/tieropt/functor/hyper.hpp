@@ -29,13 +29,14 @@ struct hyper {
 
 /// What a step gets beside hyperparameters.
 ///
-/// The order is: unscale and global clip (one factor, clip_factor / grad_scale), moments,
-/// transform, clip, decay, learning rate, one rounding.
+/// The order is: unscale (one factor, clip_factor / grad_scale), global-norm clip, L2 term, moments,
+/// update, transform, clip, decay, learning rate, one rounding.
 struct step_inputs {
-  uint64_t seed = 0;       ///< of the rounding bits
-  double grad_scale = 1;   ///< what the gradients were multiplied by, positive
-  double clip_factor = 1;  ///< of a global norm clip, positive
-  int found_inf = 0;       ///< not 0: the whole step rests
+  uint64_t seed = 0;         ///< of the rounding bits
+  double grad_scale = 1;     ///< what the gradients were multiplied by, positive
+  double clip_factor = 1;    ///< of a norm clip of the caller's, positive
+  int found_inf = 0;         ///< not 0: the whole step rests
+  double max_grad_norm = 0;  ///< of global_norm_clip; 0: none
 };
 
 /// Values that lie where the executor's bodies read them, device memory for instance.

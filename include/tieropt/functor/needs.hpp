@@ -5,8 +5,10 @@
 /// functor.
 #pragma once
 
+#include <tieropt/functor/fault.hpp>
 #include <tieropt/functor/momentum.hpp>
 #include <tieropt/functor/orthogonal.hpp>
+#include <tieropt/functor/rates.hpp>
 #include <tieropt/functor/update.hpp>
 #include <tieropt/functor/variance.hpp>
 
@@ -19,6 +21,11 @@ enum class states {
   dry,    ///< they take the gradient in, and what comes of it is forgotten
   recall  ///< they took it in already: the update is formed again from them
 };
+
+/// Whether a state is read back as it was formed.
+template <class State>
+inline constexpr bool lossless_state =
+    cuda::std::is_same_v<State, none> || compute_type<State>;
 
 /// Facts about a tier.
 /// @tparam Parts a tier, or what kernels get of it (kernel/tensor.hpp)
@@ -40,8 +47,28 @@ struct needs {
   static constexpr bool orthogonal = orthogonalizes<orthogonal_part>;  ///< by matrix products
   static constexpr bool l2 = Parts::decay::of_grad;                    ///< the gradient decays
 
+  /// Faulty elements rest alone.
+  static constexpr bool masks = Parts::fault::rests == resting::element;
+  /// Faulty elements are counted where the gradient is read last.
+  static constexpr bool counts_elements =
+      Parts::fault::counts && (masks || Parts::fault::rests == resting::nothing);
+  static constexpr bool rests_step = Parts::fault::rests == resting::step;  ///< all together
+  static constexpr bool clips_norm = Parts::grad_clip::measures;            ///< of all gradients
+  /// Squared norms of the gradients are known before any state changes.
+  static constexpr bool surveys =
+      clips_norm || rests_step || Parts::fault::rests == resting::matrix;
+  /// The plan must have looked at all gradients before any state changes.
+  static constexpr bool waits = clips_norm || rests_step;
+  /// A pass of its own for the squared norms: the row sums of squares are those of another gradient,
+  /// or there are none.
+  static constexpr bool norm_pass = surveys && (!factored || l2);
+
   /// Whether the update can be formed again from the states, the gradient beside them if need be.
-  static constexpr bool recalls = !of_gradient || recallable_momentum<momentum_part>;
+  /// States that are rounded when they are stored are not: an update never sees that rounding.
+  static constexpr bool recalls =
+      (!of_gradient || recallable_momentum<momentum_part>)&&!counts_elements &&
+      (!of_gradient || lossless_state<typename momentum_part::state_type>)&&(
+          !exact || lossless_state<typename variance_part::state_type>);
   /// What the measuring pass does.
   static constexpr states measuring = recalls ? states::store : states::dry;
   /// What the last pass does that forms the update.
@@ -53,11 +80,20 @@ struct needs {
   }
   /// How often a step reads each element of the gradient.
   static constexpr int grad_reads =
-      (factored ? 1 : 0) + (measures ? 1 : 0) + (reads_grad(last) ? 1 : 0);
+      (factored ? 1 : 0) + (norm_pass ? 1 : 0) + (measures ? 1 : 0) + (reads_grad(last) ? 1 : 0);
   /// Whether something is measured over the whole tensor, so that its matrices step together.
   static constexpr bool spans_tensor = (measures && Parts::clip::spans == scope::tensor) ||
                                        (scales && Parts::scale::spans == scope::tensor);
 
+  /// Whether the matrices of a tensor step, or rest, together.
+  static constexpr bool together = spans_tensor || Parts::step_scope == scope::tensor;
+  /// Whether missed decays can be made up for: nothing else goes on while a matrix is idle.
+  static constexpr bool can_catch_up =
+      !momentum && !scales && !orthogonal && Parts::decay::of_param &&
+      !Parts::decay::rounds_to_param && cuda::std::is_same_v<typename Parts::rate, given_rate>;
+
+  /// Single elements cannot rest where matrix products mix them.
+  static constexpr bool masks_conflict = masks && orthogonal;
   /// A momentum of the update without a momentum.
   static constexpr bool input_without_momentum = !momentum && Parts::momentum_input::takes_update;
   /// Clip and scale that span different things.

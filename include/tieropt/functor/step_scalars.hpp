@@ -35,9 +35,13 @@ struct step_scalars {
                           ///< momentum of the update
   T weight_decay;         ///< alone: of a gradient with decay, or a scaled learning rate
   T eps2;                 ///< least RMS of a parameter
+  T norm_gain;            ///< of global_norm_clip; grad_gain has it too, once it is known
+  T squared_norm;         ///< of the gradient, where a tier surveys it
   uint64_t rounding_key;  ///< of this matrix's tensor and step
   int64_t next_step;      ///< k, the number of this step, from 1
   bool active;            ///< false: this matrix rests
+  bool idle;              ///< its active entry, and nothing else, lets it rest
+  bool faulty;            ///< its gradient's squares do not add up to a finite number
 };
 
 }  // namespace v0_1

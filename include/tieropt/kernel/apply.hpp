@@ -11,6 +11,48 @@
 namespace tieropt {
 inline namespace v0_1 {
 
+/// The random bits that weights are rounded with, row by row; nothing where none are drawn.
+/// @tparam Parts see kernel/tensor.hpp
+template <class Parts>
+class weight_bits {
+  static constexpr bool draws = draws_weights<Parts>;
+  static constexpr bool wide = draws && draw_bits_of<storage<typename Parts::param>> == 32;
+
+ public:
+  /// Of a matrix. @param[in] key of its tensor and step
+  TIEROPT_HOST_DEVICE explicit weight_bits(uint64_t key)
+      : key_{wide ? role_key(key, draw_role::param) : key}, random_{key_, 0}, first_{0} {}
+
+  /// Goes to a row. @param[in] first global index of its first element in the tile
+  TIEROPT_HOST_DEVICE void go_to(uint64_t first) {
+    if constexpr (wide) first_ = first;
+    if constexpr (draws && !wide) random_.go_to(first);
+  }
+  /// The bits of a strip. @tparam Group a group @param[in] group the group @param[in] k which strip
+  /// @return bits by slot
+  template <class Group>
+  TIEROPT_HOST_DEVICE auto draw(Group const& group, int k) const {
+    if constexpr (wide) {
+      return draw_strip<32>(group, key_, first_ + static_cast<uint64_t>(k * strip));
+    } else {
+      // The keys are the row's: cheaper than a strip's own.
+      auto const first = static_cast<uint32_t>(k * (strip / 2));
+      if (random_.share_keys(segment / 2)) {
+        return group.draw(random_.parity(), [&](uint32_t j) { return random_.nearby(first + j); });
+      } else {
+        uint64_t const next = random_.next_keys();
+        return group.draw(random_.parity(),
+                          [&](uint32_t j) { return random_.nearby(first + j, next); });
+      }
+    }
+  }
+
+ private:
+  uint64_t key_;
+  element_bits random_;
+  uint64_t first_;
+};
+
 /// A block applies the update to one tile: p <- round(p (1 - lr wd) - lr U), one fma before the one
 /// rounding. A tier that measures nothing has no pass before it that updates states, and updates
 /// them here; so does a momentum of the update.
@@ -23,8 +65,8 @@ struct apply_pass {
   using need = needs<Parts>;               ///< facts about the tier
   /// Reads and writes parameters, reads gradients or states, or staged updates.
   static constexpr tuning tune =
-      need::orthogonal ? tune_for<Parts>(widest<typename Parts::param, stage_element<Parts>>(), 2)
-                       : update_tuning<Parts, typename Parts::param>();
+      need::orthogonal ? tune_for<Parts>(widest<widest_weight<Parts>, stage_element<Parts>>(), 2)
+                       : update_tuning<Parts, widest_weight<Parts>>();
   /// Whether a tier needs it.
   static constexpr bool wanted = true;
   /// Where its blocks start.
@@ -35,14 +77,17 @@ struct apply_pass {
   template <class Block>
   TIEROPT_HOST_DEVICE static void run(Block const& block, entry_type const& tensor,
                                       tensor_inputs<Parts> const& inputs, int64_t index) {
-    using codec = tieropt::storage<typename Parts::param>;
-    constexpr bool draws = Parts::rounding::stochastic && codec::draws;
     tile_place const place = locate(tensor.shape, index);
     int64_t const e = place.e, c0 = place.segment * segment;
     strip_operands<Parts> const in{tensor, inputs.grad, e, c0};
-    if (!in.scalars.active) return;
+    // An orthogonal tier's faults were counted where its gradient was read.
+    fault_tally<Parts> const faults{tensor, index};
+    if (!in.scalars.active) {
+      if constexpr (!need::orthogonal) faults.clear(block);
+      return;
+    }
     int const columns = clamp_count(tensor.shape.C - c0, segment);
-    auto const param = tensor.param.from(e, c0);
+    weight_plane<Parts> const weights{tensor, e, c0};
     auto const staged = [&] {
       if constexpr (need::orthogonal) {
         return staged_update(tensor, inputs, e, c0);
@@ -62,39 +107,44 @@ struct apply_pass {
     fill_columns(block, cols, tensor, e, c0, aligned);
     block.for_each_group([&](auto const& any_group) {
       with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
-        element_bits random{in.scalars.rounding_key, first_of(tensor, e, 0, c0)};
+        weight_bits<Parts> random{in.scalars.rounding_key};
         for (int i = group.index(); i < leaves; i += Block::groups) {
           int64_t const begin = place.tile * tile_rows + i * leaf;
           int const rows = clamp_count(tensor.shape.R - begin, leaf);
+          auto found = faults.leaf(group);
           for (int row_in_leaf = 0; row_in_leaf < rows; ++row_in_leaf) {
             int64_t const r = begin + row_in_leaf;
             T const row = row_value<Parts>(tensor, e, r);
             T const q = mul(step, row_gain<Parts>(row));
-            if constexpr (draws) random.go_to(first_of(tensor, e, r, c0));
+            random.go_to(tensor.element(e, r, c0));
             cut.for_each_strip([&](int k, auto width) {
-              auto const apply = [&](auto const& update) {
-                auto* const data = param.at(r, k * strip, cut.stride(param.col));
-                group.prefetch(data + 2 * param.row);
-                auto p = group.load(data, width, cut.stride(param.col));
+              auto const apply = [&](auto const& update, auto const& faulty) {
+                auto p = weights.load(group, cut, width, r, k * strip);
                 auto m = momentum_of_update(group, cut, width, in, r, k * strip);
                 auto const next = [&](auto at) {
-                  T decayed = p.template get<T>(at);
+                  T const weight = p.template get<T>(at);
+                  T decayed = weight;
                   if constexpr (Parts::decay::of_param) decayed = mul(decayed, decay);
                   if constexpr (Parts::decay::rounds_to_param) {
-                    decayed = codec::template decode<T>(codec::nearest(decayed));
+                    decayed = rounded_weight<Parts>(decayed);
                   }
+                  bool const fault = faulty(at);
+                  found.take(at, fault);
                   if constexpr (need::of_update) {
-                    T state = m.template get<T>(at);
+                    T const before = m.template get<T>(at);
+                    T state = before;
                     T const taken =
                         typename Parts::momentum{}(state, mul(neg(q), update(at)), in.scalars);
-                    m.put(at, state);
-                    return fma(neg(outer), taken, decayed);
+                    m.put(at, need::masks && fault ? before : state);
+                    T const moved = fma(neg(outer), taken, decayed);
+                    return need::masks && fault ? weight : moved;
                   } else {
-                    return fma(q, update(at), decayed);
+                    T const moved = fma(q, update(at), decayed);
+                    return need::masks && fault ? weight : moved;
                   }
                 };
-                if constexpr (draws) {
-                  auto const bits = draw(group, random, k);
+                if constexpr (draws_weights<Parts>) {
+                  auto const bits = random.draw(group, k);
                   group.for_each(width, [&](auto at) { p.put(at, next(at), bits(at)); });
                 } else {
                   group.for_each(width, [&](auto at) { p.put(at, next(at)); });
@@ -105,46 +155,28 @@ struct apply_pass {
               if constexpr (need::orthogonal) {
                 auto const stride = cut.stride(staged.col);
                 auto const x = group.load(staged.at(r, k * strip, stride), width, stride);
-                apply([&](auto at) { return x.template get<T>(at); });
+                apply([&](auto at) { return x.template get<T>(at); }, [](auto) { return false; });
               } else {
                 with_update<need::last, Parts>(group, cut, width, in, r, k * strip, row,
                                                cols.of(group, k), apply);
               }
             });
           }
+          if constexpr (!need::orthogonal) faults.write(group, i, found);
         }
       });
     });
   }
 
  private:
-  /// The global index of an element.
-  TIEROPT_HOST_DEVICE static uint64_t first_of(entry_type const& tensor, int64_t e, int64_t r,
-                                               int64_t c) {
-    return tensor.first_element +
-           static_cast<uint64_t>((e * tensor.shape.R + r) * tensor.shape.C + c);
-  }
-  /// The random bits of a strip of the tile.
-  template <class Group>
-  TIEROPT_HOST_DEVICE static auto draw(Group const& group, element_bits const& random, int k) {
-    auto const first = static_cast<uint32_t>(k * (strip / 2));
-    if (random.share_keys(segment / 2)) {
-      return group.draw(random.parity(), [&](uint32_t j) { return random.nearby(first + j); });
-    } else {
-      uint64_t const next = random.next_keys();
-      return group.draw(random.parity(),
-                        [&](uint32_t j) { return random.nearby(first + j, next); });
-    }
-  }
   /// The momentum of a strip that takes the update in, or none.
   template <class Group, class Cut, class Width>
   TIEROPT_HOST_DEVICE static auto momentum_of_update(Group const& group, Cut const& cut,
                                                      Width width, strip_operands<Parts> const& in,
                                                      int64_t r, int c) {
     if constexpr (need::of_update) {
-      auto* const data = in.momentum.at(r, c, cut.stride(in.momentum.col));
-      group.prefetch(data + 2 * in.momentum.row);
-      return group.load(data, width, cut.stride(in.momentum.col));
+      return load_state<typename Parts::state_rounding, draw_role::momentum>(
+          group, cut, width, in.momentum, r, c, in.random(r, c));
     } else {
       return none{};
     }

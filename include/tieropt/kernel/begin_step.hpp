@@ -16,13 +16,19 @@ inline namespace v0_1 {
 /// Matrices of one block in the passes over matrices.
 inline constexpr int matrices_per_block = 256;
 
-/// Whether a number is neither NaN nor infinite. @param[in] x value @return true if finite
-TIEROPT_HOST_DEVICE bool is_finite(double x) { return add(x, -x) == 0.0; }
-
 /// The eps of a step. @tparam Eps eps part @param[in] h hyperparameters @return eps, or its default
 template <class Eps>
 TIEROPT_HOST_DEVICE double eps_of(hyper const& h) {
   return h.eps == default_eps ? Eps::default_value : h.eps;
+}
+
+/// What a step leaves of a weight, and the steps before that the matrix missed.
+/// @tparam Parts see kernel/tensor.hpp @param[in] h hyperparameters @param[in] k number of the step
+/// @param[in] n decays @return (1 - lr weight_decay)^n
+template <class Parts>
+TIEROPT_HOST_DEVICE typename Parts::compute decay_of(hyper const& h, int64_t k, int64_t n) {
+  double const once = fma(-Parts::rate::lr(h, k), h.weight_decay, 1.0);
+  return to<typename Parts::compute>(n == 1 ? once : power(once, n));
 }
 
 /// Forms the scalars of one matrix in double and rounds each once.
@@ -59,15 +65,20 @@ TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper c
   s.eps = to<T>(eps_of<eps>(h));
   s.clip = to<T>(h.clip);
   s.lr = to<T>(lr);
-  s.decay = to<T>(fma(-lr, h.weight_decay, 1.0));
+  s.decay = decay_of<Parts>(h, k, 1);
   s.weight_decay = to<T>(h.weight_decay);
   s.eps2 = to<T>(h.eps2);
   s.grad_gain = to<T>(Parts::maximize ? neg(scale) : scale);
+  s.norm_gain = T(1);
+  s.squared_norm = T(0);
   s.rounding_key = rounding_key(in.seed, key, static_cast<uint64_t>(k));
   s.next_step = k;
+  s.idle = false;
+  s.faulty = false;
   s.active = in.found_inf == 0;
   for (double const x :
-       {beta1, beta2, h.beta2_decay, in.grad_scale, in.clip_factor, to<double>(s.lr),
+       {beta1, beta2, h.beta2_decay, in.grad_scale, in.clip_factor, in.max_grad_norm,
+        to<double>(s.lr),
         to<double>(s.eps), to<double>(s.clip), to<double>(s.decay), to<double>(s.weight_decay),
         to<double>(s.eps2), to<double>(s.grad_gain)}) {
     s.active = s.active && is_finite(x);
@@ -105,8 +116,16 @@ struct begin_step_body {
             Parts::orthogonal::scale::factor(tensor.shape.R, tensor.shape.C));
       }
       bool const wanted = tensor.active == nullptr || tensor.active[e] != 0;
-      s.active = s.active && wanted && table.grads[found] != nullptr;
+      bool const ready = s.active && table.grads[found] != nullptr;
+      if constexpr (needs<Parts>::can_catch_up) {
+        if (tensor.missed != nullptr && tensor.missed[e] > 0) {
+          s.decay = decay_of<Parts>(h, step + 1, tensor.missed[e] + 1);
+        }
+      }
+      s.active = ready && wanted;
+      s.idle = ready && !wanted;
       tensor.scalars[e] = s;
+      tensor.places[e] = tensor.find(e);
     });
   }
 };
@@ -130,6 +149,11 @@ struct commit_steps_body {
       auto const& s = tensor.scalars[e];
       bool const writes = Parts::step_scope == scope::matrix || e == 0;
       if (writes && s.active) tensor.step[e] = s.next_step;
+      if constexpr (needs<Parts>::can_catch_up) {
+        if (tensor.missed != nullptr && (s.active || s.idle)) {
+          tensor.missed[e] = s.active ? 0 : tensor.missed[e] + 1;
+        }
+      }
     });
   }
 };

@@ -4,6 +4,7 @@
 /// Pass 2 of a factored tier: partial sums into the factors, factors into values. Layer: kernel.
 #pragma once
 
+#include <tieropt/kernel/state_tile.hpp>
 #include <tieropt/kernel/sums.hpp>
 #include <tieropt/kernel/tensor.hpp>
 
@@ -64,8 +65,9 @@ struct fold_pass {
     block.for_each_group([&](auto const& any_group) {
       auto const& group = any_group.ragged();
       for (int64_t r = group.index() * strip; r < R; r += Block::groups * strip) {
-        blend<typename Parts::variance>(group, part + r, segments, R, clamp_count(R - r, strip),
-                                        count, row + r, s);
+        blend<typename Parts::variance, draw_role::row>(
+            group, part + r, segments, R, clamp_count(R - r, strip), count, row + r, s,
+            first_of(tensor, e * R + r));
       }
     });
     auto& mean = block.template shared<storage>();
@@ -100,11 +102,13 @@ struct fold_pass {
       for (int c = group.index() * strip; c < columns; c += Block::groups * strip) {
         int const width = clamp_count(columns - c, strip);
         if (is_vector) {
-          blend<typename Parts::vector_variance>(group, part + c, row_tiles, pitch, width, count,
-                                                 col + c, s);
+          blend<typename Parts::vector_variance, draw_role::exact>(
+              group, part + c, row_tiles, pitch, width, count, col + c, s,
+              first_of(tensor, c0 + c));
         } else {
-          blend<typename Parts::variance>(group, part + c, row_tiles, pitch, width, count, col + c,
-                                          s);
+          blend<typename Parts::variance, draw_role::col>(
+              group, part + c, row_tiles, pitch, width, count, col + c, s,
+              first_of(tensor, e * C + c0 + c));
         }
       }
     });
@@ -114,20 +118,31 @@ struct fold_pass {
   }
 
   /// Sums n rows of partial sums and blends their mean into a strip of the state.
-  template <class Variance, class Group>
+  template <class Variance, draw_role Role, class Group>
   TIEROPT_HOST_DEVICE static void blend(Group const& group, T* part, int64_t n, int64_t pitch,
                                         int width, T count, state_type* state,
-                                        step_scalars<T> const& scalars) {
+                                        step_scalars<T> const& scalars, uint64_t first) {
     step_scalars<T> const s = scalars;
     tree_rows<T>(group, part, n, pitch, width);
     auto const sum = group.load(part, width, unit_stride{});
-    auto factor = group.load(state, width, unit_stride{});
+    auto factor = load_state<typename Parts::state_rounding, Role>(
+        group, ragged_tile{}, width, state_plane<state_type>{{state, 0, 1}}, 0, 0,
+        {s.rounding_key, first});
     group.for_each(width, [&](auto at) {
       T v = factor.template get<T>(at);
-      Variance{}(v, add(div(sum.template get<T>(at), count), eps::square_offset(s)), s);
+      T square = div(sum.template get<T>(at), count);
+      // The sums were taken before the norm of all gradients was known.
+      if constexpr (needs<Parts>::clips_norm && !needs<Parts>::norm_pass) {
+        square = mul(mul(square, s.norm_gain), s.norm_gain);
+      }
+      Variance{}(v, add(square, eps::square_offset(s)), s);
       factor.put(at, v);
     });
     factor.store();
+  }
+  /// Names an element of a factor, or of a vector's moments, for its random bits.
+  TIEROPT_HOST_DEVICE static uint64_t first_of(entry_type const& tensor, int64_t i) {
+    return tensor.first_element + static_cast<uint64_t>(i);
   }
 
   using storage_of = tieropt::storage<state_type>;

@@ -79,7 +79,7 @@ struct measure_pass {
                cut.for_each_strip([&](int k, auto width) {
                  with_update<needs<Parts>::measuring, Parts>(
                      group, cut, width, in, r, k * strip, row, kept.cols.of(group, k),
-                     [&](auto const& update) {
+                     [&](auto const& update, auto const&) {
                        group.for_each(width,
                                       [&](auto at) { sum(at) = clip::take(sum(at), update(at)); });
                      });
@@ -102,7 +102,8 @@ struct weigh_pass {
   using storage = T[leaves];               ///< sums of the leaves
   using entry_type = tensor_entry<Parts>;  ///< one tensor
   /// Reads parameters.
-  static constexpr tuning tune = tune_for<Parts>(widest<typename Parts::param>(), 3);
+  static constexpr tuning tune =
+      tune_for<Parts>(widest<widest_weight<Parts>>(), keeps_master<typename Parts::master> ? 2 : 3);
   /// Whether a tier needs it.
   static constexpr bool wanted = needs<Parts>::scales;
   /// Where its blocks start.
@@ -115,7 +116,7 @@ struct weigh_pass {
                                       tensor_inputs<Parts> const&, int64_t index) {
     tile_place const place = locate(tensor.shape, index);
     if (!tensor.scalars[place.e].active) return;
-    auto const param = tensor.param.from(place.e, place.segment * segment);
+    weight_plane<Parts> const weights{tensor, place.e, place.segment * segment};
     sum_tile(block, block.template shared<storage>(), tensor.work.param_part + index, place,
              tensor.shape, tensor.aligned, tensor.unit,
              [&](auto const& group, auto const& cut, int64_t r, T norm) {
@@ -123,10 +124,7 @@ struct weigh_pass {
                typename group_type::template fragment<T> sum;
                group.zero(sum);
                cut.for_each_strip([&](int k, auto width) {
-                 auto const stride = cut.stride(param.col);
-                 auto const* data = param.at(r, k * strip, stride);
-                 group.prefetch(data + 2 * param.row);
-                 auto const p = group.load(data, width, stride);
+                 auto const p = weights.load(group, cut, width, r, k * strip);
                  group.for_each(width, [&](auto at) {
                    T const x = p.template get<T>(at);
                    sum(at) = fma(x, x, sum(at));

@@ -11,15 +11,14 @@ inline namespace v0_1 {
 
 /// The staged update of a tile; none but in orthogonal tiers.
 /// @tparam Parts see kernel/tensor.hpp @param[in] tensor the tensor @param[in] inputs of the launch
-/// @param[in] e matrix @param[in] c0 first column @return a dense operand that starts there
+/// @param[in] e matrix @param[in] c0 first column @return a dense plane that starts there
 template <class Parts>
-TIEROPT_HOST_DEVICE operand<stage_element<Parts>> staged_update(tensor_entry<Parts> const& tensor,
-                                                                tensor_inputs<Parts> const& inputs,
-                                                                int64_t e, int64_t c0) {
+TIEROPT_HOST_DEVICE plane<stage_element<Parts>> staged_update(tensor_entry<Parts> const& tensor,
+                                                              tensor_inputs<Parts> const& inputs,
+                                                              int64_t e, int64_t c0) {
   int64_t const matrix = tensor.shape.R * tensor.shape.C;
   int64_t const slot = tensor.first_matrix - inputs.stage.first_matrix;
-  operand<stage_element<Parts>> all{inputs.stage.data, matrix, tensor.shape.C, 1};
-  return all.from(slot + e, c0);
+  return {inputs.stage.data + ((slot + e) * matrix + c0), tensor.shape.C, 1};
 }
 
 /// Whether the rows of staged updates start on 16 bytes.
@@ -56,12 +55,14 @@ struct stage_pass {
     int const columns = clamp_count(tensor.shape.C - c0, segment);
     bool const active = in.scalars.active;
     T const factor = active ? tensor.work.factor[e] : T(0);
+    fault_tally<Parts> const faults{tensor, index};
     bool const aligned = tensor.aligned && on_16_bytes(inputs.grad) && stage_is_aligned(tensor);
     block.for_each_group([&](auto const& any_group) {
       with_tile(any_group, columns, aligned, tensor.unit, [&](auto const& group, auto const& cut) {
         for (int i = group.index(); i < leaves; i += Block::groups) {
           int64_t const begin = place.tile * tile_rows + i * leaf;
           int const rows = clamp_count(tensor.shape.R - begin, leaf);
+          auto found = faults.leaf(group);
           for (int r = 0; r < rows; ++r) {
             cut.for_each_strip([&](int k, auto width) {
               auto const stride = cut.stride(staged.col);
@@ -69,8 +70,11 @@ struct stage_pass {
               if (active) {
                 with_update<needs<Parts>::last, Parts>(
                     group, cut, width, in, begin + r, k * strip, T(1), none{},
-                    [&](auto const& update) {
-                      group.for_each(width, [&](auto at) { x.put(at, mul(factor, update(at))); });
+                    [&](auto const& update, auto const& faulty) {
+                      group.for_each(width, [&](auto at) {
+                        x.put(at, mul(factor, update(at)));
+                        found.take(at, faulty(at));
+                      });
                     });
               } else {
                 group.for_each(width, [&](auto at) { x.put(at, T(0)); });
@@ -78,6 +82,7 @@ struct stage_pass {
               x.store();
             });
           }
+          faults.write(group, i, found);
         }
       });
     });

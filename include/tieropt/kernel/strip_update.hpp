@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tieropt/kernel/gradient.hpp>
+#include <tieropt/kernel/state_tile.hpp>
 
 namespace tieropt {
 inline namespace v0_1 {
@@ -13,22 +14,88 @@ inline namespace v0_1 {
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct strip_operands {
-  gradient_source<Parts> grad;                             ///< with its address
-  operand<typename Parts::momentum::state_type> momentum;  ///< unused without momentum
-  operand<typename Parts::variance::state_type> exact;     ///< exact tiers
-  step_scalars<typename Parts::compute> scalars;           ///< of its matrix
+  gradient_source<Parts> grad;                                  ///< with its address
+  state_plane<typename Parts::momentum::state_type> momentum;   ///< of its matrix
+  state_plane<typename tensor_entry<Parts>::exact_state> exact; ///< of its matrix
+  step_scalars<typename Parts::compute> scalars;                ///< of its matrix
+  uint64_t first;                                               ///< global index of its element
+  int64_t pitch;                                                ///< C
 
   /// The operands of a tile. @param[in] tensor the tensor @param[in] address of its gradient
   /// @param[in] e matrix @param[in] c0 first column
   TIEROPT_HOST_DEVICE strip_operands(tensor_entry<Parts> const& tensor,
                                      typename Parts::grad const* address, int64_t e, int64_t c0)
       : grad{tensor, address, e, c0},
-        momentum{tensor.momentum},
-        exact{tensor.exact},
-        scalars{tensor.scalars[e]} {
-    if constexpr (needs<Parts>::momentum) momentum = momentum.from(e, c0);
-    if constexpr (needs<Parts>::exact) exact = exact.from(e, c0);
+        momentum{tensor.momentum.from(tensor.places[e].momentum, c0)},
+        exact{tensor.exact.from(tensor.places[e].exact, c0)},
+        scalars{tensor.scalars[e]},
+        first{tensor.element(e, 0, c0)},
+        pitch{tensor.shape.C} {}
+
+  /// The random bits of a strip. @param[in] r row @param[in] c first column, from the tile's
+  /// @return their key and first element
+  TIEROPT_HOST_DEVICE strip_random random(int64_t r, int c) const {
+    return {scalars.rounding_key, first + static_cast<uint64_t>(r * pitch + c)};
   }
+};
+
+/// The faulty elements of a tile, counted by leaf where the tier's fault part looks at elements.
+/// @tparam Parts see kernel/tensor.hpp
+template <class Parts>
+class fault_tally {
+  using T = typename Parts::compute;
+  static constexpr bool counts = needs<Parts>::counts_elements;
+
+  // Counts in the compute type: a leaf has 16,384 elements.
+  template <class Group>
+  struct counter {
+    typename Group::template fragment<T> n;
+    template <class At>
+    TIEROPT_HOST_DEVICE void take(At at, bool faulty) {
+      n(at) = add(n(at), faulty ? T(1) : T(0));
+    }
+  };
+  struct no_counter {
+    template <class At>
+    TIEROPT_HOST_DEVICE void take(At, bool) {}
+  };
+
+ public:
+  /// Of a tile. @param[in] tensor the tensor @param[in] index which tile
+  TIEROPT_HOST_DEVICE fault_tally(tensor_entry<Parts> const& tensor, int64_t index)
+      : to_{counts ? tensor.faulty + index * leaves : nullptr} {}
+
+  /// A counter with take(at, faulty), at 0. @tparam Group a group @param[in] group the group
+  /// @return the counter of a leaf
+  template <class Group>
+  TIEROPT_HOST_DEVICE auto leaf(Group const& group) const {
+    if constexpr (counts) {
+      counter<Group> c;
+      group.zero(c.n);
+      return c;
+    } else {
+      return no_counter{};
+    }
+  }
+  /// Writes a leaf's count. @tparam Group a group @tparam Counter from leaf()
+  /// @param[in] group the group @param[in] i which leaf @param[in] counter of the leaf
+  template <class Group, class Counter>
+  TIEROPT_HOST_DEVICE void write(Group const& group, int i, Counter const& counter) const {
+    if constexpr (counts) {
+      T const sum = group.reduce(counter.n);
+      group.single([&] { to_[i] = static_cast<int>(sum); });
+    }
+  }
+  /// Nothing was found: the matrix rests. @tparam Block a block @param[in] block the block
+  template <class Block>
+  TIEROPT_HOST_DEVICE void clear(Block const& block) const {
+    if constexpr (counts) {
+      block.for_each(leaves, [&](int64_t i) { to_[i] = 0; });
+    }
+  }
+
+ private:
+  int* to_;
 };
 
 /// Whether the common factors of a matrix and of a row may be multiplied in after the transform.
@@ -50,7 +117,8 @@ consteval tuning update_tuning() {
                                             typename Parts::momentum::state_type, none>;
   using exact = cuda::std::conditional_t<need::exact, typename Parts::variance::state_type, none>;
   return tune_for<Parts>(
-      widest<Param, typename Parts::grad, momentum, grad_decay_operand<Parts>, exact>(),
+      widest<Param, typename Parts::grad, stored_element_t<momentum>, grad_decay_operand<Parts>,
+             stored_element_t<exact>>(),
       lean ? 3 : 2);
 }
 
@@ -77,8 +145,9 @@ TIEROPT_HOST_DEVICE typename Parts::compute matrix_gain(
   }
 }
 
-/// Calls f(update), where update(at) is an element of the transformed update without its
-/// matrix_gain and its row_gain.
+/// Calls f(update, faulty), where update(at) is an element of the transformed update without its
+/// matrix_gain and its row_gain, and faulty(at) whether the tier's fault part, if it looks at
+/// elements, found it so: where they rest, their update is 0.
 ///
 /// Momentum and exact variance take the gradient in, and are stored after f, or are recalled, as
 /// Mode says; f must visit every element once.
@@ -118,15 +187,23 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
       return none{};
     }
   }();
+  using rounding = typename Parts::state_rounding;
   auto m = [&] {
     if constexpr (keeps) {
-      auto* data = in.momentum.at(r, c, cut.stride(in.momentum.col));
-      group.prefetch(data + 2 * in.momentum.row);
-      return group.load(data, width, cut.stride(in.momentum.col));
+      return load_state<rounding, draw_role::momentum>(group, cut, width, in.momentum, r, c,
+                                                       in.random(r, c));
     } else {
       return none{};
     }
   }();
+  auto const faulty = [&](auto at) -> bool {
+    if constexpr (reads && need::counts_elements) {
+      return x.faulty(at);
+    } else {
+      return false;
+    }
+  };
+  auto const rests = [&](auto at) -> bool { return need::masks && faulty(at); };
   auto const gradient = [&](auto at) -> T {
     if constexpr (reads) {
       return x(at);
@@ -143,45 +220,47 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
         return momentum_part{}(nothing, g, s);
       }
     } else if constexpr (fresh) {
-      T state = m.template get<T>(at);
+      T const before = m.template get<T>(at);
+      T state = before;
       T const value = momentum_part{}(state, g, s);
-      if constexpr (stores) m.put(at, state);
+      if constexpr (stores) m.put(at, rests(at) ? before : state);
       return value;
     } else {
       return momentum_part{}.recall(m.template get<T>(at), s);
     }
   };
-  auto const transformed = [&](T u, T g) -> T {
+  auto const transformed = [&](auto at, T u, T g) -> T {
     if constexpr (!gains_come_last<Parts>) {
       u = mul(u, s.update_gain);
       if constexpr (need::factored && eps::separable) u = mul(u, row);
     }
-    return Parts::transform::apply(u, g);
+    u = Parts::transform::apply(u, g);
+    return rests(at) ? T(0) : u;
   };
 
   if constexpr (need::factored) {
     f([&](auto at) {
       T const g = gradient(at);
-      return transformed(eps::factored_quotient(numerator(at, g), row, col(at), s), g);
-    });
+      return transformed(at, eps::factored_quotient(numerator(at, g), row, col(at), s), g);
+    }, faulty);
   } else if constexpr (!need::divides) {
     f([&](auto at) {
       T const g = gradient(at);
-      return transformed(numerator(at, g), g);
-    });
+      return transformed(at, numerator(at, g), g);
+    }, faulty);
   } else {
-    auto* const data = in.exact.at(r, c, cut.stride(in.exact.col));
-    group.prefetch(data + 2 * in.exact.row);
-    auto v = group.load(data, width, cut.stride(in.exact.col));
+    auto v = load_state<rounding, draw_role::exact>(group, cut, width, in.exact, r, c,
+                                                    in.random(r, c));
     typename Group::template fragment<T> value, signal;
     auto const radicand = [&](auto at) {
-      T second = v.template get<T>(at);
+      T const before = v.template get<T>(at);
+      T second = before;
       T const g = gradient(at);
       value(at) = numerator(at, g);
       if constexpr (Parts::transform::reads_grad) signal(at) = g;
       if constexpr (fresh) {
         typename Parts::variance{}(second, fma(g, g, eps::square_offset(s)), s);
-        if constexpr (stores) v.put(at, second);
+        if constexpr (stores) v.put(at, rests(at) ? before : second);
       }
       return eps::radicand(second, s);
     };
@@ -190,11 +269,11 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
         T const y = root(at);  // first: it forms the value too
         T const u = eps::quotient(value(at), y, s);
         if constexpr (Parts::transform::reads_grad) {
-          return transformed(u, signal(at));
+          return transformed(at, u, signal(at));
         } else {
-          return transformed(u, T(0));
+          return transformed(at, u, T(0));
         }
-      });
+      }, faulty);
     });
     if constexpr (stores) v.store();
   }

@@ -7,35 +7,13 @@
 /// of a tier by their names (policy/tier.hpp), and its `maximize`, `step_scope` and `tune`.
 #pragma once
 
-#include <tieropt/block/thread_block.hpp>
+#include <tieropt/functor/master.hpp>
 #include <tieropt/functor/needs.hpp>
+#include <tieropt/kernel/operand.hpp>
 #include <tieropt/precision/storage.hpp>
 
 namespace tieropt {
 inline namespace v0_1 {
-
-/// An (E, R, C) operand with any strides.
-/// @tparam T element type, const where it is only read
-template <class T>
-struct operand {
-  T* data;         ///< element (0, 0, 0)
-  int64_t matrix;  ///< elements between matrices
-  int64_t row;     ///< elements between rows
-  int64_t col;     ///< elements between columns
-
-  /// The part of one matrix from a column on. @param[in] e matrix @param[in] c column
-  /// @return an operand whose element (0, 0, 0) is that column of row 0
-  TIEROPT_HOST_DEVICE operand from(int64_t e, int64_t c) const {
-    return {data + (e * matrix + c * col), matrix, row, col};
-  }
-  /// An element of matrix 0. @tparam Stride unit_stride or int64_t @param[in] r row
-  /// @param[in] c column @param[in] stride col, or unit_stride: offsets are constants then
-  /// @return its address
-  template <class Stride>
-  TIEROPT_HOST_DEVICE T* at(int64_t r, int c, Stride stride) const {
-    return data + r * row + c * stride;
-  }
-};
 
 /// The shape of a tensor and of its tiles: E matrices of R rows and C columns.
 struct geometry {
@@ -77,6 +55,7 @@ struct tensor_workspace {
   T* col_part;    ///< (E, row tiles, padded C) sums of squares; factored
   T* row_value;   ///< (E, R) row values of the eps part; factored
   T* col_value;   ///< (E, padded C) column values of the eps part; factored
+  T* grad_part;   ///< (E, row tiles, segments) squared norms of the gradient; norm pass
   T* norm_part;   ///< (E, row tiles, segments) squared norms; clipped
   T* param_part;  ///< (E, row tiles, segments) squared norms of the parameter; scaled
   T* rms;         ///< (E) or (1) level of the update before the clip; clipped
@@ -88,6 +67,17 @@ struct tensor_workspace {
 /// @param[in] C columns @return the next multiple of 8
 TIEROPT_HOST_DEVICE constexpr int64_t padded_columns(int64_t C) { return ceil_div(C, 8) * 8; }
 
+/// Where one matrix lies in each operand, in elements: found by the first launch of a step, since
+/// dividing takes registers that the passes do not have.
+struct matrix_place {
+  int64_t param = 0;     ///< of the parameter
+  int64_t grad = 0;      ///< of the gradient
+  state_place momentum;  ///< of the momentum
+  state_place exact;     ///< of the second moment
+  int64_t weight = 0;    ///< of the master
+  int64_t carry = 0;     ///< of the carries
+};
+
 /// Everything of one tensor but its gradient's address; an array of these lives in the workspace.
 /// @tparam Parts see the head of this file
 template <class Parts>
@@ -97,18 +87,30 @@ struct tensor_entry {
   using momentum_state = typename Parts::momentum::state_type;
   /// How second moments are stored.
   using variance_state = typename Parts::variance::state_type;
+  /// How exact second moments are stored, or none.
+  using exact_state = cuda::std::conditional_t<needs<Parts>::exact, variance_state, none>;
+  /// Where the exact weight lives.
+  using master = typename Parts::master;
+  /// Bits of a carry_master, or none.
+  using carry_type = cuda::std::conditional_t<master::carries, uint8_t, none>;
 
-  operand<typename Parts::param> param;      ///< (E, R, C)
-  operand<typename Parts::grad const> grad;  ///< strides only: the address is in the table
-  operand<momentum_state> momentum;          ///< (E, R, C); unused without momentum
-  operand<variance_state> exact;             ///< (E, R, C); exact tiers
-  variance_state* row;                       ///< (E, R); factored tiers
-  variance_state* col;                       ///< (E, C); factored tiers, and their vectors
-  geometry shape;                            ///< E, R, C
+  operand<typename Parts::param> param;              ///< (E, R, C)
+  operand<typename Parts::grad const> grad;          ///< strides only: the address is in the table
+  state_operand_of<momentum_state> momentum;         ///< (E, R, C)
+  state_operand_of<exact_state> exact;               ///< (E, R, C)
+  operand_or_none<typename master::element> weight;  ///< (E, R, C) of the master
+  operand_or_none<carry_type> carry;                 ///< (E, R, ceil(C / 8)) of a carry_master
+  batch_shape batch;                                 ///< how the matrices lie
+  variance_state* row;                               ///< (E, R); factored tiers
+  variance_state* col;  ///< (E, C); factored tiers, and their vectors
+  geometry shape;       ///< E, R, C
   tensor_workspace<T> work;                  ///< partial results
   step_scalars<T>* scalars;                  ///< (E), derived by the first launch of a step
+  matrix_place* places;                      ///< (E), likewise
   int64_t* step;                             ///< (E), or one for the tensor
   int const* active;                         ///< (E), or null
+  int64_t* missed;                           ///< (E), or null
+  int* faulty;                               ///< (tiles, leaves); where elements are counted
   uint64_t key;                              ///< names the tensor for the rounding bits
   uint64_t first_element;                    ///< global index of element (0, 0, 0)
   int group;                                 ///< which hyperparameters
@@ -119,6 +121,21 @@ struct tensor_entry {
   int64_t first_tile;                        ///< of the range: its first block in tile passes
   int64_t first_fold;                        ///< of the range: its first block in the fold
   int64_t first_clip;                        ///< of the range: its first block in find_factors
+  int64_t first_judge;                       ///< of the range: its first block in judge
+
+  /// Where a matrix lies. @param[in] e matrix @return its place in each operand
+  TIEROPT_HOST_DEVICE matrix_place find(int64_t e) const {
+    matrix_place at{param.place(batch, e), grad.place(batch, e), momentum.place(batch, e),
+                    exact.place(batch, e), 0, 0};
+    if constexpr (keeps_master<master>) at.weight = weight.place(batch, e);
+    if constexpr (master::carries) at.carry = carry.place(batch, e);
+    return at;
+  }
+  /// The global index of an element. @param[in] e matrix @param[in] r row @param[in] c column
+  /// @return where it is in the whole tensor
+  TIEROPT_HOST_DEVICE uint64_t element(int64_t e, int64_t r, int64_t c) const {
+    return first_element + static_cast<uint64_t>((e * shape.R + r) * shape.C + c);
+  }
 };
 
 /// What the products of an orthogonal tier read and write, or none.

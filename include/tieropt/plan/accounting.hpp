@@ -4,7 +4,7 @@
 /// Bytes of state and bytes moved, from shapes alone. Layer: plan.
 #pragma once
 
-#include <tieropt/kernel/tensor.hpp>
+#include <tieropt/kernel/weights.hpp>
 #include <tieropt/policy/tier.hpp>
 
 #include <cuda/std/span>
@@ -18,12 +18,13 @@ struct state_size {
   int64_t row = 0;       ///< row factors
   int64_t col = 0;       ///< column factors
   int64_t exact = 0;     ///< exact second moments
+  int64_t master = 0;    ///< masters, or what they have beside the parameter
 
   /// All of it. @return bytes
-  TIEROPT_HOST constexpr int64_t total() const { return momentum + row + col + exact; }
+  TIEROPT_HOST constexpr int64_t total() const { return momentum + row + col + exact + master; }
   /// Adds another size. @param[in] o size @return the sum
   TIEROPT_HOST constexpr state_size operator+(state_size const& o) const {
-    return {momentum + o.momentum, row + o.row, col + o.col, exact + o.exact};
+    return {momentum + o.momentum, row + o.row, col + o.col, exact + o.exact, master + o.master};
   }
 };
 
@@ -46,6 +47,26 @@ TIEROPT_HOST constexpr int64_t bytes_of(int64_t n) {
   return cuda::std::is_same_v<State, none> ? 0 : n * static_cast<int64_t>(sizeof(State));
 }
 
+/// Bytes that a state of a tensor takes, scales included. @tparam State how it is stored, or none
+/// @param[in] shape (E, R, C) @return bytes
+template <class State>
+TIEROPT_HOST constexpr int64_t bytes_of(geometry const& shape) {
+  int64_t const elements = bytes_of<stored_element_t<State>>(shape.size());
+  if constexpr (quantised_state<State>) {
+    int64_t const scales = shape.E * shape.R * ceil_div(shape.C, int64_t{scale_group});
+    return elements + bytes_of<float>(scales);
+  } else {
+    return elements;
+  }
+}
+
+/// Bytes of the carries of a tensor. @tparam Master a master part @param[in] shape (E, R, C)
+/// @return bytes, 0 where there are none
+template <class Master>
+TIEROPT_HOST constexpr int64_t carry_bytes(geometry const& shape) {
+  return Master::carries ? shape.E * shape.R * ceil_div(shape.C, int64_t{carry_group}) : 0;
+}
+
 /// State bytes of one tensor.
 /// @tparam Tier a population
 /// @param[in] shape (E, R, C)
@@ -55,13 +76,15 @@ template <class Tier>
 TIEROPT_HOST constexpr state_size state_bytes(geometry const& shape, bool is_vector) {
   static_assert(check_tier<Tier>::ok);
   using state = typename Tier::variance::state_type;
+  using master = typename Tier::master;
   state_size size;
-  size.momentum = bytes_of<typename Tier::momentum::state_type>(shape.size());
+  size.momentum = bytes_of<typename Tier::momentum::state_type>(shape);
+  size.master = bytes_of<typename master::element>(shape) + carry_bytes<master>(shape);
   if (needs<Tier>::factored && !is_vector) {
     size.row = bytes_of<state>(shape.E * shape.R);
     size.col = bytes_of<state>(shape.E * shape.C);
   } else {
-    size.exact = bytes_of<state>(shape.size());
+    size.exact = bytes_of<state>(shape);
   }
   return size;
 }
@@ -100,19 +123,25 @@ TIEROPT_HOST constexpr int64_t traffic_bytes(geometry const& shape, bool is_vect
   using variance_state = typename Parts::variance::state_type;
   int64_t const n = shape.size();
   int64_t const tiles = shape.E * shape.matrix_tiles();
-  int64_t const param = n * static_cast<int64_t>(sizeof(typename Parts::param));
+  using master = typename Parts::master;
+  int64_t const carries = carry_bytes<master>(shape);
+  int64_t const param = n * weight_bytes<Parts>::read + carries;
   int64_t const grad = n * static_cast<int64_t>(sizeof(typename Parts::grad));
-  int64_t const momentum = bytes_of<typename Parts::momentum::state_type>(n);
+  int64_t const momentum = bytes_of<typename Parts::momentum::state_type>(shape);
   // Passes that form the update read a state, and one of them writes it.
   int64_t const per_state = 2 + (need::measures ? 1 : 0);
-  int64_t bytes = 2 * param + need::grad_reads * grad;
-  if (need::l2) {  // beside every gradient, but for the pass that has the parameter anyway
-    bytes +=
-        (need::grad_reads - (need::reads_grad(need::last) && !need::orthogonal ? 1 : 0)) * param;
+  int64_t bytes = param + n * weight_bytes<Parts>::held + carries + need::grad_reads * grad;
+  if (need::l2) {  // beside every gradient that decays, but for the pass that has the weight anyway
+    bytes += (need::grad_reads - (need::norm_pass ? 1 : 0) -
+              (need::reads_grad(need::last) && !need::orthogonal ? 1 : 0)) *
+             param;
   }
+  if (need::norm_pass) bytes += 2 * bytes_of<T>(tiles);
+  if (need::surveys && !need::norm_pass) bytes += bytes_of<T>(shape.E * shape.segments() * shape.R);
+  if (need::counts_elements) bytes += 2 * bytes_of<int>(tiles * leaves);
   if (need::of_gradient) bytes += per_state * momentum;
   if (need::of_update) bytes += 2 * momentum;
-  if (need::exact) bytes += per_state * bytes_of<variance_state>(n);
+  if (need::exact) bytes += per_state * bytes_of<variance_state>(shape);
   if (need::factored) {
     int64_t const row_part = shape.E * shape.segments() * shape.R;
     int64_t const col_part = shape.E * shape.row_tiles() * shape.C;

@@ -84,13 +84,13 @@ TIEROPT_HOST status for_each_batch(cuda::std::span<Bound const> tensors, int64_t
   auto const close = [&]() -> status {
     if (batch.count == 0) return {};
     status const s = f(batch);
-    batch.window = {batch.window.tiles.next(), {}, batch.window.clips.next()};
+    batch.window = batch.window.next();
     batch.first_matrix += batch.count;
     batch.count = 0;
     return s;
   };
   for (Bound const& tensor : tensors) {
-    geometry const shape = canonical(tensor.param).shape;
+    geometry const shape = canonical(tensor.param, tensor.dims).shape;
     if (shape.size() == 0) continue;
     if (shape.R != batch.R || shape.C != batch.C) {
       if (status const s = close(); !s) return s;

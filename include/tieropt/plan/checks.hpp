@@ -4,110 +4,10 @@
 /// Shapes, strides and overlaps of bound tensors, checked before anything runs. Layer: plan.
 #pragma once
 
-#include <tieropt/plan/bound_tensor.hpp>
-#include <tieropt/status.hpp>
+#include <tieropt/plan/canonical.hpp>
 
 namespace tieropt {
 inline namespace v0_1 {
-
-/// The (E, R, C) form of a view.
-struct canonical_form {
-  errc code = errc::ok;     ///< why there is none
-  geometry shape{0, 0, 0};  ///< E, R, C
-  int64_t matrix = 0;       ///< elements between matrices
-  int64_t row = 0;          ///< elements between rows
-  int64_t col = 0;          ///< elements between columns
-};
-
-/// Brings a view to (E, R, C) with three strides.
-/// @tparam T element type @param[in] v the view @return its form; rank, layout or too_large
-template <class T>
-TIEROPT_HOST constexpr canonical_form canonical(tensor_view<T> const& v) {
-  canonical_form f;
-  if (v.rank < 0) return {errc::shape, {}, 0, 0, 0};
-  if (v.rank > max_rank) return {errc::rank, {}, 0, 0, 0};
-  int64_t n = 1, reach = 0;
-  bool empty = false;
-  for (int i = 0; i < v.rank; ++i) empty = empty || v.extent[i] == 0;
-  for (int i = 0; i < v.rank; ++i) {
-    if (v.extent[i] < 0) return {errc::shape, {}, 0, 0, 0};
-    if (v.extent[i] > 1 && v.stride[i] < 0) return {errc::layout, {}, 0, 0, 0};
-    if (empty) continue;  // the other extents may be anything
-    if (__builtin_mul_overflow(n, v.extent[i], &n)) return {errc::too_large, {}, 0, 0, 0};
-    int64_t far = 0;
-    if (v.extent[i] > 1 &&
-        (__builtin_mul_overflow(v.extent[i] - 1, v.stride[i], &far) ||
-         __builtin_add_overflow(reach, far, &reach) || reach > (int64_t{1} << 58))) {
-      return {errc::too_large, {}, 0, 0, 0};
-    }
-  }
-  auto const extent = [&](int from_last) {
-    return v.rank > from_last ? v.extent[v.rank - 1 - from_last] : int64_t{1};
-  };
-  auto const stride = [&](int from_last) {
-    return extent(from_last) > 1 ? v.stride[v.rank - 1 - from_last] : int64_t{0};
-  };
-  f.shape = {1, extent(1), extent(0)};
-  f.row = stride(1);
-  // A single column has no stride of its own; 1 keeps it on the fast paths.
-  f.col = extent(0) > 1 ? stride(0) : int64_t{1};
-  for (int i = 2; i < v.rank; ++i) {
-    if (extent(i) == 1) continue;
-    if (f.shape.E > 1 && !empty && stride(i) != f.matrix * f.shape.E) {
-      return {errc::layout, {}, 0, 0, 0};
-    }
-    if (f.shape.E <= 1) f.matrix = stride(i);
-    if (__builtin_mul_overflow(f.shape.E, extent(i), &f.shape.E)) {
-      return {errc::too_large, {}, 0, 0, 0};
-    }
-  }
-  int64_t rows = 0, cols = 0;  // of an empty tensor, too
-  if (__builtin_mul_overflow(f.shape.E, f.shape.R, &rows) ||
-      __builtin_mul_overflow(f.shape.E, f.shape.C, &cols) || rows > (int64_t{1} << 58) ||
-      cols > (int64_t{1} << 58)) {
-    return {errc::too_large, {}, 0, 0, 0};
-  }
-  return f;
-}
-
-/// The dimensions of more than one element, smallest stride first.
-struct sorted_dimensions {
-  int n = 0;          ///< how many
-  int64_t extent[3];  ///< elements
-  int64_t stride[3];  ///< between them
-
-  /// Sorts the dimensions of a form. @param[in] f the form
-  TIEROPT_HOST constexpr explicit sorted_dimensions(canonical_form const& f)
-      : extent{0, 0, 0}, stride{0, 0, 0} {
-    insert(f.shape.C, f.col);
-    insert(f.shape.R, f.row);
-    insert(f.shape.E, f.matrix);
-  }
-
- private:
-  TIEROPT_HOST constexpr void insert(int64_t elements, int64_t between) {
-    if (elements == 1) return;
-    int at = n++;
-    for (; at > 0 && stride[at - 1] > between; --at) {
-      extent[at] = extent[at - 1];
-      stride[at] = stride[at - 1];
-    }
-    extent[at] = elements;
-    stride[at] = between;
-  }
-};
-
-/// Whether two elements of a view share memory. @param[in] f its form @return true if they may
-TIEROPT_HOST constexpr bool overlaps_itself(canonical_form const& f) {
-  if (f.shape.size() == 0) return false;
-  sorted_dimensions const d{f};
-  int64_t reach = 0;
-  for (int i = 0; i < d.n; ++i) {
-    if (d.stride[i] <= reach) return true;
-    reach += (d.extent[i] - 1) * d.stride[i];
-  }
-  return false;
-}
 
 /// A buffer of a tensor, for the overlap check.
 struct footprint {
@@ -119,9 +19,10 @@ struct footprint {
   /// Bytes from the first to one past the last. @return 0 where there is nothing
   TIEROPT_HOST constexpr int64_t bytes() const {
     if (element == 0 || form.shape.size() == 0) return 0;
-    return ((form.shape.E - 1) * form.matrix + (form.shape.R - 1) * form.row +
-            (form.shape.C - 1) * form.col + 1) *
-           element;
+    sorted_dimensions const d{form};
+    int64_t reach = 1;
+    for (int i = 0; i < d.n; ++i) reach += (d.extent[i] - 1) * d.stride[i];
+    return reach * element;
   }
 };
 
@@ -129,17 +30,15 @@ struct footprint {
 /// wider buffer, for instance.
 /// @param[in] a a buffer @param[in] b another @return true if they are provably apart
 TIEROPT_HOST bool interleaved(footprint const& a, footprint const& b) {
-  auto const& f = a.form;
-  auto const& g = b.form;
+  sorted_dimensions const d{a.form}, other{b.form};
   int64_t const distance = b.begin - a.begin;
-  if (a.element != b.element || f.matrix != g.matrix || f.row != g.row || f.col != g.col ||
-      f.shape.E != g.shape.E || f.shape.R != g.shape.R || f.shape.C != g.shape.C ||
-      distance % a.element != 0) {
-    return false;
+  bool alike = a.element == b.element && d.n == other.n && distance % a.element == 0;
+  for (int i = 0; alike && i < d.n; ++i) {
+    alike = d.extent[i] == other.extent[i] && d.stride[i] == other.stride[i];
   }
+  if (!alike) return false;
   // Whether some steps inside the shape add up to the distance: a shared element. Strides are
   // nested, so that only the two or three steps around the quotient can.
-  sorted_dimensions const d{f};
   auto const meet = [&](auto const& self, int i, int64_t left) -> bool {
     if (i < 0) return left == 0;
     int64_t const near = left / d.stride[i], last = d.extent[i] - 1;
@@ -148,7 +47,7 @@ TIEROPT_HOST bool interleaved(footprint const& a, footprint const& b) {
     }
     return false;
   };
-  return !overlaps_itself(f) && !meet(meet, d.n - 1, distance / a.element);
+  return !overlaps_itself(a.form) && !meet(meet, d.n - 1, distance / a.element);
 }
 
 /// Whether two buffers of a tensor share memory that a step writes.
@@ -176,8 +75,33 @@ struct tensor_form {
   canonical_form param;     ///< of the parameter
   canonical_form grad;      ///< of the gradient
   canonical_form momentum;  ///< where the tier has one
-  canonical_form exact;     ///< of an exact second moment
-  bool is_vector = false;   ///< below rank 2
+  canonical_form momentum_scales;  ///< of a block-quantised one
+  canonical_form exact;            ///< of an exact second moment
+  canonical_form exact_scales;     ///< of a block-quantised one
+  canonical_form weight;           ///< of a master
+  canonical_form carry;            ///< of a carry_master
+  batch_shape batch;               ///< how the matrices of all of them lie
+  bool is_vector = false;          ///< below rank 2
+
+  /// Calls f for all of them. @tparam F callable @param[in] f called with each form
+  template <class F>
+  TIEROPT_HOST constexpr void for_each(F const& f) {
+    for (auto* form : {&param, &grad, &momentum, &momentum_scales, &exact, &exact_scales, &weight,
+                       &carry}) {
+      f(*form);
+    }
+  }
+  /// Splits the matrices of all of them alike. @return whether that is possible
+  TIEROPT_HOST constexpr bool split_alike() {
+    for_each([&](canonical_form const& form) {
+      if (form.batch.n > batch.n) batch = form.batch;
+    });
+    bool possible = true;
+    for_each([&](canonical_form& form) {
+      if (form.shape.size() > 0) possible = split_like(form, batch) && possible;
+    });
+    return possible;
+  }
 };
 
 namespace checks {
@@ -187,18 +111,51 @@ class collector {
  public:
   errc code = errc::ok;  ///< the first thing that is wrong
 
-  /// An operand of the parameter's shape.
-  /// @tparam T element type @param[in] v view @param[in] shape the parameter's
-  /// @param[in] written by a step @param[in] may_be_null an absent gradient @return its form
+  /// @tparam T element type @param[in] param view of the parameter @param[in] shape its shape
+  /// @param[in] dims of the tensor
   template <class T>
-  TIEROPT_HOST canonical_form matrix(tensor_view<T> const& v, geometry const& shape, bool written,
-                                     bool may_be_null = false) {
-    canonical_form const f = canonical(v);
+  TIEROPT_HOST collector(tensor_view<T> const& param, geometry const& shape, matrix_dims dims)
+      : shape_{shape}, rank_{param.rank}, dims_{dims} {
+    // Counted from the end they are those of a view of any rank; else they are the parameter's.
+    relative_ = !dims.largest && dims.row < 0 && dims.col < 0;
+    if (!relative_) dims_ = dims_of(param, dims);
+  }
+
+  /// An operand of the parameter's shape, or with groups of columns in the place of columns.
+  /// @tparam T element type @param[in] v view @param[in] written by a step
+  /// @param[in] may_be_null an absent gradient @param[in] group columns that share an element
+  /// @return its form
+  template <class T>
+  TIEROPT_HOST canonical_form matrix(tensor_view<T> const& v, bool written,
+                                     bool may_be_null = false, int group = 1) {
+    canonical_form f;
+    f.code = errc::shape;
+    if (relative_) {
+      f = canonical(v, dims_);
+    } else if (v.rank == rank_) {
+      f = canonical_with(v, dims_);
+    }
     fail(f.code);
-    require(f.shape.E == shape.E && f.shape.R == shape.R && f.shape.C == shape.C, errc::shape);
+    require(f.shape.E == shape_.E && f.shape.R == shape_.R &&
+                f.shape.C == ceil_div(shape_.C, int64_t{group}),
+            errc::shape);
     if (code == errc::ok && written) require(!overlaps_itself(f), errc::overlapping_strides);
     add(v.data, f, written, may_be_null);
     return f;
+  }
+
+  /// A state, with its scales if it has any.
+  /// @tparam State how it is stored @param[in] v its views @param[out] elements their form
+  /// @param[out] scales form of the scales
+  template <class State>
+  TIEROPT_HOST void state(state_views<State> const& v, canonical_form& elements,
+                          canonical_form& scales) {
+    if constexpr (quantised_state<State>) {
+      elements = matrix(v.codes, true);
+      scales = matrix(v.scales, true, false, scale_group);
+    } else {
+      elements = matrix(v, true);
+    }
   }
 
   /// A dense buffer: (..., inner) or (..., inner, 1), where the leading dimensions multiply to
@@ -215,7 +172,10 @@ class collector {
       require(v.extent[last] == inner, errc::shape);
     }
     require(is_dense(v), errc::layout);
-    add(v.data, {errc::ok, {1, 1, v.size()}, 0, 0, 1}, written, false);
+    canonical_form f;
+    f.shape = {1, 1, v.size()};
+    f.col = 1;
+    add(v.data, f, written, false);
   }
 
   /// Anything else. @param[in] ok what must hold @param[in] otherwise its code
@@ -241,7 +201,11 @@ class collector {
     require(reinterpret_cast<uintptr_t>(data) % alignof(T) == 0, errc::misaligned_buffer);
     buffers_[n_++] = {reinterpret_cast<char const*>(data), sizeof(T), f, written};
   }
-  footprint buffers_[8];
+  geometry shape_;
+  int rank_;
+  matrix_dims dims_;
+  bool relative_;
+  footprint buffers_[12];
   int n_ = 0;
 };
 
@@ -253,20 +217,24 @@ template <class Bound>
 TIEROPT_HOST errc check_tensor(Bound const& b, tensor_form& form) {
   using parts = typename Bound::parts;
   using need = needs<parts>;
+  using master = typename parts::master;
   constexpr bool factored = need::factored;
-  checks::collector c;
-  form.param = canonical(b.param);
+  form.param = canonical(b.param, b.dims);
   if (form.param.code != errc::ok) return form.param.code;
   geometry const shape = form.param.shape;
+  checks::collector c{b.param, shape, b.dims};
   form.is_vector = b.param.rank < 2;
   constexpr bool refuses =
       need::orthogonal ||
       (factored && cuda::std::is_same_v<typename parts::vector_variance, refuse>);
   if (refuses && form.is_vector && shape.size() > 0) return errc::rank;
-  c.matrix(b.param, shape, true);
+  c.matrix(b.param, true);
   form.grad = form.param;  // an absent gradient that comes later is taken to be laid out alike
-  if (b.grad) form.grad = c.matrix(b.grad, shape, false, true);
-  if constexpr (need::momentum) form.momentum = c.matrix(b.momentum, shape, true);
+  if (b.grad) form.grad = c.matrix(b.grad, false, true);
+  if constexpr (need::momentum) {
+    c.template state<typename Bound::momentum_type>(b.momentum, form.momentum,
+                                                    form.momentum_scales);
+  }
   if constexpr (factored) {
     if (form.is_vector) {
       c.dense(b.variance.exact, 1, shape.C, true);
@@ -275,15 +243,27 @@ TIEROPT_HOST errc check_tensor(Bound const& b, tensor_form& form) {
       c.dense(b.variance.col, shape.E, shape.C, true);
     }
   } else if constexpr (need::exact) {
-    form.exact = c.matrix(b.variance.exact, shape, true);
+    c.template state<typename Bound::variance_type>(b.variance.exact, form.exact,
+                                                    form.exact_scales);
   }
+  if constexpr (master::splits) {
+    form.weight = c.matrix(b.master.remainder, true);
+  } else if constexpr (keeps_master<master>) {
+    form.weight = c.matrix(b.master.weights, true);
+  }
+  if constexpr (master::carries) form.carry = c.matrix(b.master.carry, true, false, carry_group);
   bool const tensor_step = parts::step_scope == scope::tensor;
   c.dense(b.step, 1, tensor_step ? 1 : shape.E, true);
   if (b.active) {
     c.require(!tensor_step && !need::spans_tensor, errc::active_scope);
     c.dense(b.active, 1, shape.E, false);
   }
+  if (b.missed) {
+    c.require(need::can_catch_up && b.active, errc::catch_up);
+    c.dense(b.missed, 1, shape.E, true);
+  }
   c.require(b.group >= 0, errc::hyper_group);
+  c.require(form.split_alike(), errc::layout);
   c.disjoint();
   return c.code;
 }

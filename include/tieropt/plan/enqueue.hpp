@@ -7,6 +7,7 @@
 #include <tieropt/kernel/apply.hpp>
 #include <tieropt/kernel/begin_step.hpp>
 #include <tieropt/kernel/squares.hpp>
+#include <tieropt/kernel/survey.hpp>
 #include <tieropt/plan/prepare.hpp>
 
 namespace tieropt {
@@ -52,10 +53,13 @@ TIEROPT_HOST status check_hypers(Plan const& p, cuda::std::span<hyper const> hyp
 }
 
 /// Checks host inputs. @tparam Plan a plan @param[in] in inputs
-/// @return ok, hyper_not_finite or input_scale
+/// @return ok, hyper_not_finite, input_scale or input_norm
 template <class Plan>
 TIEROPT_HOST status check_inputs(step_inputs const& in) {
-  if (!is_finite(in.grad_scale) || !is_finite(in.clip_factor)) return {errc::hyper_not_finite};
+  if (!is_finite(in.grad_scale) || !is_finite(in.clip_factor) || !is_finite(in.max_grad_norm)) {
+    return {errc::hyper_not_finite};
+  }
+  if (in.max_grad_norm < 0) return {errc::input_norm};
   bool const positive = in.grad_scale > 0 && in.clip_factor > 0;
   if (!positive || !fits<Plan>(in.clip_factor / in.grad_scale)) return {errc::input_scale};
   return {};
@@ -96,10 +100,43 @@ TIEROPT_HOST status launch(X const& x, tensor_table<Parts> const& table, group_w
     constexpr auto first = Pass<Parts>::first;
     block_window const& window = first == &entry::first_tile   ? group.tiles
                                  : first == &entry::first_fold ? group.folds
-                                                               : group.clips;
+                                 : first == &entry::first_clip ? group.clips
+                                                               : group.judges;
     return x.launch(window.count, table_body<Pass<Parts>, Parts>{table, window.first, stage});
   } else {
     return {};
+  }
+}
+
+/// Launches the survey of a group of a range's matrices: their gradients' squares, and what follows
+/// from them. @tparam X an executor @tparam Parts see kernel/tensor.hpp @param[in] x the executor
+/// @param[in] table tensors of the range @param[in] group its blocks @return ok, too_large or device
+template <executor X, class Parts>
+TIEROPT_HOST status survey(X const& x, tensor_table<Parts> const& table,
+                           group_window const& group) {
+  if constexpr (!needs<Parts>::surveys) {
+    return {};
+  } else {
+    status s;
+    if constexpr (needs<Parts>::norm_pass) {
+      s = launch<norm_pass>(x, table, group);
+    } else {
+      s = launch<squares_pass>(x, table, group);
+    }
+    return s ? launch<judge_pass>(x, table, group) : s;
+  }
+}
+
+/// Launches the squares, unless a survey did. @tparam X an executor
+/// @tparam Parts see kernel/tensor.hpp @param[in] x the executor
+/// @param[in] table tensors of the range @param[in] group its blocks @return ok, too_large or device
+template <executor X, class Parts>
+TIEROPT_HOST status launch_squares(X const& x, tensor_table<Parts> const& table,
+                                   group_window const& group) {
+  if constexpr (needs<Parts>::surveys && !needs<Parts>::norm_pass) {
+    return {};
+  } else {
+    return launch<squares_pass>(x, table, group);
   }
 }
 
@@ -112,8 +149,10 @@ template <executor X, class Parts, class Bound>
 TIEROPT_HOST status launch_groups(X const& x, tensor_table<Parts> const& table,
                                   cuda::std::span<Bound const> tensors, int64_t cache_bytes) {
   return for_each_group(tensors, cache_bytes, [&](group_window const& group, int64_t) {
-    status s = launch<weigh_pass>(x, table, group);
-    if (s) s = launch<squares_pass>(x, table, group);
+    status s;
+    if constexpr (!surveys_first<Parts>) s = survey(x, table, group);
+    if (s) s = launch<weigh_pass>(x, table, group);
+    if (s) s = launch_squares(x, table, group);
     if (s) s = launch<fold_pass>(x, table, group);
     if (s) s = launch<measure_pass>(x, table, group);
     if (s) s = launch<find_factors_pass>(x, table, group);
@@ -149,10 +188,66 @@ TIEROPT_HOST status launch_batches(X const& x, tensor_table<Parts> const& table,
   });
 }
 
+/// Adds up what was surveyed of a range. @tparam X an executor @tparam Plan a plan
+/// @tparam I which range @param[in] x the executor @param[in] p the plan
+/// @param[in,out] workspace a prepared one @return ok or device
+template <executor X, class Plan, size_t I>
+TIEROPT_HOST status tally_range(X const& x, Plan const& p, cuda::std::span<byte> workspace,
+                                cuda::std::integral_constant<size_t, I>) {
+  using parts = typename Plan::template bound_type<I>::parts;
+  if constexpr (Plan::template tallies<parts>) {
+    int64_t const n = p.size(static_cast<int>(I)).matrices;
+    return x.launch(n == 0 ? 0 : 1,
+                    tally_body<parts>{workspace_of<I>(p, workspace).scalars, n,
+                                      records_of(p, workspace) + I});
+  } else {
+    return {};
+  }
+}
+
+/// Lets a range rest, or scales its gradients. @tparam X an executor @tparam Plan a plan
+/// @tparam I which range @param[in] x the executor @param[in] p the plan
+/// @param[in,out] workspace a prepared one @param[in] source inputs @return ok or device
+template <executor X, class Plan, size_t I>
+TIEROPT_HOST status settle_range(X const& x, Plan const& p, cuda::std::span<byte> workspace,
+                                 cuda::std::integral_constant<size_t, I>,
+                                 step_source const& source) {
+  using parts = typename Plan::template bound_type<I>::parts;
+  if constexpr (Plan::template settles<parts>) {
+    int64_t const n = p.size(static_cast<int>(I)).matrices;
+    return x.launch(ceil_div(n, matrices_per_block),
+                    settle_body<parts>{workspace_of<I>(p, workspace).scalars, n,
+                                       records_of(p, workspace), Plan::n_ranges,
+                                       static_cast<int>(I), source.resident_inputs,
+                                       source.inputs});
+  } else {
+    return {};
+  }
+}
+
+/// Adds a range's faults to its counts. @tparam X an executor @tparam Plan a plan
+/// @tparam I which range @param[in] x the executor @param[in] p the plan
+/// @param[in,out] workspace a prepared one @return ok or device
+template <executor X, class Plan, size_t I>
+TIEROPT_HOST status count_range(X const& x, Plan const& p, cuda::std::span<byte> workspace,
+                                cuda::std::integral_constant<size_t, I>) {
+  using parts = typename Plan::template bound_type<I>::parts;
+  if constexpr (count_body<parts>::wanted) {
+    range_size const& size = p.size(static_cast<int>(I));
+    auto const work = workspace_of<I>(p, workspace);
+    return x.launch(size.matrices == 0 ? 0 : 1,
+                    count_body<parts>{work.scalars, size.matrices, work.faulty,
+                                      fault_leaves<parts>(size), records_of(p, workspace) + I});
+  } else {
+    return {};
+  }
+}
+
 /// Launches one step of a plan whose inputs were checked; see enqueue.
 ///
-/// begin_step, then weigh, squares, fold, measure, find_factors, apply as far as a tier needs them,
-/// then commit_steps. Streaming ranges go pass by pass together, cache-resident ones group by
+/// begin_step; where gradients are surveyed, norm or squares, judge, tally, settle; then weigh,
+/// squares, fold, measure, find_factors, apply as far as a tier needs them; then commit_steps, and
+/// count where faults are. Streaming ranges go pass by pass together, cache-resident ones group by
 /// group, orthogonal ones batch by batch.
 /// @tparam X an executor @tparam Plan a plan @param[in] x the executor @param[in] p the plan
 /// @param[in,out] workspace a prepared one @param[in] source hyperparameters and inputs
@@ -176,7 +271,7 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
     return each([&]<class Parts>(tensor_table<Parts> const& table, range_size const& size,
                                  auto const&) -> status {
       if (needs<Parts>::orthogonal || size.groups != 0) return {};
-      return f(table, group_window{{0, size.tiles}, {0, size.folds}, {0, size.clips}});
+      return f(table, whole_range(size));
     });
   };
 
@@ -187,8 +282,21 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
     for (size_t g = 0; g < source.hypers.size(); ++g) body.hypers[g] = source.hypers[g];
     return x.launch(ceil_div(size.matrices, matrices_per_block), body);
   });
+  // What the plan waits for.
+  if (s) {
+    s = each([&]<class Parts>(tensor_table<Parts> const& table, range_size const& size,
+                              auto const&) -> status {
+      if (!surveys_first<Parts> && size.groups != 0) return {};
+      return survey(x, table, whole_range(size));
+    });
+  }
+  if (s) s = for_each_range(p, [&](auto range) { return tally_range(x, p, workspace, range); });
+  if (s) {
+    s = for_each_range(p,
+                       [&](auto range) { return settle_range(x, p, workspace, range, source); });
+  }
   if (s) s = together([&](auto const& t, auto const& g) { return launch<weigh_pass>(x, t, g); });
-  if (s) s = together([&](auto const& t, auto const& g) { return launch<squares_pass>(x, t, g); });
+  if (s) s = together([&](auto const& t, auto const& g) { return launch_squares(x, t, g); });
   if (s) s = together([&](auto const& t, auto const& g) { return launch<fold_pass>(x, t, g); });
   if (s) s = together([&](auto const& t, auto const& g) { return launch<measure_pass>(x, t, g); });
   if (s)
@@ -207,11 +315,12 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
       }
     });
   if (!s) return s;
-  return each(
-      [&]<class Parts>(tensor_table<Parts> const& table, range_size const& size, auto const&) {
-        return x.launch(ceil_div(size.matrices, matrices_per_block),
-                        commit_steps_body<Parts>{table, size.matrices});
-      });
+  s = each([&]<class Parts>(tensor_table<Parts> const& table, range_size const& size, auto const&) {
+    return x.launch(ceil_div(size.matrices, matrices_per_block),
+                    commit_steps_body<Parts>{table, size.matrices});
+  });
+  if (s) s = for_each_range(p, [&](auto range) { return count_range(x, p, workspace, range); });
+  return s;
 }
 
 /// One optimizer step over all tensors of a prepared plan.
@@ -222,10 +331,11 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
 /// A matrix rests (state, step and weight untouched) when its gradient is absent, its active entry
 /// is 0, found_inf is set, or a resident number is not finite.
 ///
-/// The order, whatever the tier: the gradient is unscaled and clipped by the global factor, negated
-/// where the tier maximises, and gets its L2 term; the moments take it in; the update is formed,
-/// transformed, clipped (and orthogonalised); the weight decays; the learning rate times the
-/// update, or the momentum of that, is subtracted; and the result is rounded once.
+/// The order, whatever the tier: the gradient is unscaled, negated where the tier maximises, judged
+/// by the fault part, clipped by the norm of all gradients, and gets its L2 term; the moments take
+/// it in; the update is formed, transformed, clipped (and orthogonalised); the weight decays; the
+/// learning rate times the update, or the momentum of that, is subtracted; and the result is rounded
+/// once. Gradients are never written.
 /// @tparam X an executor @tparam Plan a plan
 /// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
 /// @param[in] hypers one per group, at most 32

@@ -9,6 +9,7 @@
 #include <tieropt/plan/accounting.hpp>
 #include <tieropt/plan/batches.hpp>
 #include <tieropt/plan/checks.hpp>
+#include <tieropt/plan/entry.hpp>
 #include <tieropt/plan/schedule.hpp>
 #include <tieropt/policy/tier_policy.hpp>
 
@@ -23,6 +24,13 @@ inline namespace v0_1 {
 /// The workspace must start on a multiple of this many bytes.
 inline constexpr size_t workspace_alignment = 16;
 
+/// Tensors by the way that their elements are read and written; the results are the same.
+struct access_paths {
+  int64_t whole = 0;    ///< in vectors, but for the last columns of rows that 1,024 does not divide
+  int64_t ragged = 0;   ///< one by one, neighbours together: rows that do not start on 16 bytes
+  int64_t strided = 0;  ///< one by one: a view whose columns are no neighbours
+};
+
 /// What one range of tensors adds up to.
 struct range_size {
   int64_t tensors = 0;     ///< bound tensors
@@ -31,62 +39,19 @@ struct range_size {
   int64_t tiles = 0;       ///< blocks of a tile pass
   int64_t folds = 0;       ///< blocks of the fold
   int64_t clips = 0;       ///< blocks of find_factors
+  int64_t judges = 0;      ///< blocks of judge
   int64_t elements = 0;    ///< compute-type elements of partial results
   int64_t traffic = 0;     ///< bytes moved by a streaming step
   int64_t largest = 0;     ///< blocks of the largest launch of a pass
   int64_t groups = 0;      ///< of matrices that take their passes together; 0 = streaming
   batch_cost products;     ///< of an orthogonal tier
+  access_paths paths;      ///< how its tensors are read and written
   int max_group = -1;      ///< largest group of hyperparameters
   state_size state;        ///< bytes of state
 };
 
 /// Rounds up to the granularity of the workspace. @param[in] bytes a size @return multiple of 256
 TIEROPT_HOST constexpr size_t padded_bytes(size_t bytes) { return (bytes + 255) / 256 * 256; }
-
-/// Where the partial results of one tensor lie, in elements from the start of its range's.
-struct work_layout {
-  int64_t col_value = 0;   ///< (E, padded C); on 16 bytes
-  int64_t col_part = 0;    ///< (E, row tiles, padded C); on 16 bytes
-  int64_t row_value = 0;   ///< (E, R)
-  int64_t row_part = 0;    ///< (E, segments, R)
-  int64_t norm_part = 0;   ///< (E, row tiles, segments)
-  int64_t param_part = 0;  ///< (E, row tiles, segments)
-  int64_t rms = 0;         ///< (E) or (1)
-  int64_t factor = 0;      ///< (E) or (1)
-  int64_t param_rms = 0;   ///< (E) or (1)
-  int64_t total = 0;       ///< elements, a multiple of 64
-};
-
-/// Lays out the partial results of one tensor. @tparam Parts see kernel/tensor.hpp
-/// @param[in] shape (E, R, C) @return offsets
-template <class Parts>
-TIEROPT_HOST constexpr work_layout lay_out(geometry const& shape) {
-  work_layout at;
-  int64_t n = 0;
-  auto const take = [&](int64_t& offset, int64_t count) {
-    offset = n;
-    n += count;
-  };
-  if (needs<Parts>::factored) {
-    take(at.col_value, shape.E * padded_columns(shape.C));
-    take(at.col_part, shape.E * shape.row_tiles() * padded_columns(shape.C));
-    take(at.row_value, shape.E * shape.R);
-    take(at.row_part, shape.E * shape.segments() * shape.R);
-  }
-  int64_t const tiles = shape.E * shape.matrix_tiles();
-  int64_t const measured = find_factors_pass<Parts>::blocks(shape);
-  if (needs<Parts>::measures) {
-    take(at.norm_part, tiles);
-    take(at.rms, measured);
-    take(at.factor, measured);
-  }
-  if (needs<Parts>::scales) {
-    take(at.param_part, tiles);
-    take(at.param_rms, measured);
-  }
-  at.total = ceil_div(n, 64) * 64;
-  return at;
-}
 
 /// Adds one tensor to a range's sizes. @tparam Parts see kernel/tensor.hpp
 /// @param[in,out] size of the range @param[in] form of the tensor @param[in] group of the tensor
@@ -105,9 +70,27 @@ TIEROPT_HOST constexpr errc count_tensor(range_size& size, tensor_form const& fo
   size.tiles += shape.E * shape.matrix_tiles();
   if (needs<Parts>::factored) size.folds += fold_pass<Parts>::blocks(shape);
   if (find_factors_pass<Parts>::wanted) size.clips += find_factors_pass<Parts>::blocks(shape);
+  if (judge_pass<Parts>::wanted) size.judges += judge_pass<Parts>::blocks(shape);
   size.elements += lay_out<Parts>(shape).total;
   size.traffic += traffic_bytes<Parts>(shape, form.is_vector);
   return errc::ok;
+}
+
+/// Leaves whose faulty elements are counted. @tparam Parts see kernel/tensor.hpp
+/// @param[in] size of the range @return leaves
+template <class Parts>
+TIEROPT_HOST constexpr int64_t fault_leaves(range_size const& size) {
+  return needs<Parts>::counts_elements ? size.tiles * leaves : 0;
+}
+
+/// Adds one tensor to a range's paths. @tparam Bound a bound_tensor @param[in,out] paths of the
+/// range @param[in] b the tensor @param[in] form its operands
+template <class Bound>
+TIEROPT_HOST void count_path(access_paths& paths, Bound const& b, tensor_form const& form) {
+  if (form.param.shape.size() == 0) return;
+  auto const entry = make_entry(b, form);
+  bool const vectors = entry.aligned && on_16_bytes(b.grad.data);
+  ++(vectors && entry.shape.C >= segment ? paths.whole : entry.unit ? paths.ragged : paths.strided);
 }
 
 /// Checked ranges of bound tensors. It refers to the caller's bound tensors, which must outlive it,
@@ -121,6 +104,17 @@ class plan {
   /// Whether a range computes in float.
   static constexpr bool computes_in_float =
       (cuda::std::is_same_v<typename Bound::parts::compute, float> || ...);
+  /// Whether a faulty matrix of some range lets all ranges rest.
+  static constexpr bool rests_together = (needs<typename Bound::parts>::rests_step || ...);
+  /// Whether a range's gradients are looked at before any state changes.
+  template <class Parts>
+  static constexpr bool tallies = needs<Parts>::waits;
+  /// Whether a range may rest, or be scaled, after all gradients were looked at.
+  template <class Parts>
+  static constexpr bool settles = rests_together || needs<Parts>::clips_norm;
+  /// Whether ranges have records of what was decided and counted.
+  static constexpr bool has_records =
+      ((needs<typename Bound::parts>::waits || Bound::parts::fault::counts) || ...);
   /// The bound tensor type of a range. @tparam I which range
   template <size_t I>
   using bound_type = cuda::std::tuple_element_t<I, cuda::std::tuple<Bound...>>;
@@ -170,7 +164,7 @@ class plan {
 
   /// Launches of a step, matrix products left out. A streaming range has at most 8, whatever its
   /// tensors; a cache-resident one 2, and at most 6 per group of matrices; an orthogonal one 2, and
-  /// 4 per batch of equal matrices.
+  /// 4 per batch of equal matrices. A fault part or a grad_clip adds at most 5.
   /// @return the sum over all ranges
   TIEROPT_HOST constexpr int64_t launches() const {
     int64_t n = 0;
@@ -190,8 +184,17 @@ class plan {
   /// How groups and batches were formed. @return the schedule of make_plan
   TIEROPT_HOST constexpr schedule const& how() const { return how_; }
 
+  /// How the tensors of a range are read and written. @param[in] i which range
+  /// @return tensors by path, empty ones left out
+  TIEROPT_HOST constexpr access_paths const& paths(int i) const { return sizes_[i].paths; }
+
+  /// Where the records of the ranges start. @return bytes
+  TIEROPT_HOST constexpr size_t records_offset() const { return workspace_offset<n_ranges>(); }
+
   /// Where the scratch for matrix products starts, which all ranges share. @return bytes
-  TIEROPT_HOST constexpr size_t scratch_offset() const { return workspace_offset<n_ranges>(); }
+  TIEROPT_HOST constexpr size_t scratch_offset() const {
+    return records_offset() + (has_records ? padded_bytes(n_ranges * sizeof(range_record)) : 0);
+  }
 
   /// Where the workspace of a range starts. @tparam I which range @return bytes
   template <size_t I>
@@ -207,7 +210,9 @@ class plan {
   TIEROPT_HOST static constexpr int64_t launches_of(range_size const& size) {
     if (size.matrices == 0) return 0;
     int64_t const groups = size.products.batches + size.groups;
-    return 2 + passes_of<Parts>() * (groups == 0 ? 1 : groups);
+    return 2 + passes_of<Parts>() * (groups == 0 ? 1 : groups) +
+           (surveys_first<Parts> ? survey_passes_of<Parts>() : 0) + (tallies<Parts> ? 1 : 0) +
+           (settles<Parts> ? 1 : 0) + (count_body<Parts>::wanted ? 1 : 0);
   }
   template <class B>
   TIEROPT_HOST static constexpr size_t range_bytes(range_size const& size) {
@@ -216,13 +221,20 @@ class plan {
     return padded_bytes(count(size.tensors) * sizeof(tensor_entry<parts>)) +
            padded_bytes(count(size.tensors) * sizeof(void*)) +
            padded_bytes(count(size.matrices) * sizeof(step_scalars<typename parts::compute>)) +
-           padded_bytes(count(size.elements) * sizeof(typename parts::compute));
+           padded_bytes(count(size.matrices) * sizeof(matrix_place)) +
+           padded_bytes(count(size.elements) * sizeof(typename parts::compute)) +
+           padded_bytes(count(fault_leaves<parts>(size)) * sizeof(int));
   }
 
   cuda::std::tuple<cuda::std::span<Bound const>...> ranges_;
   range_size sizes_[n_ranges];
   schedule how_;
 };
+
+/// The blocks of all matrices of a range. @param[in] size of the range @return one group
+TIEROPT_HOST constexpr group_window whole_range(range_size const& size) {
+  return {{0, size.tiles}, {0, size.folds}, {0, size.clips}, {0, size.judges}};
+}
 
 /// The plan of some containers. @tparam Policy a tier_policy @tparam Ranges containers
 template <class Policy, class... Ranges>
@@ -235,8 +247,8 @@ using plan_of = plan<Policy, cuda::std::remove_const_t<typename Ranges::value_ty
 /// matrix products may take
 /// @param[in] ranges one container per population and pair of element types
 /// @return the plan, or a status with range and tensor: null_buffer, misaligned_buffer, rank,
-/// shape, layout, overlapping_strides, aliasing, active_scope, hyper_group, too_large,
-/// workspace_limit
+/// shape, layout, overlapping_strides, aliasing, active_scope, catch_up, matrix_dims, hyper_group,
+/// too_large, workspace_limit
 template <class Policy, class... Ranges>
 [[nodiscard]] TIEROPT_HOST auto make_plan(schedule how, Ranges&... ranges)
     -> cuda::std::expected<plan_of<Policy, Ranges...>, status> {
@@ -267,6 +279,7 @@ template <class Policy, class... Ranges>
         code = count_tensor<parts>(size, form, tensor.group);
         size.state =
             size.state + state_bytes<typename bound::population>(form.param.shape, form.is_vector);
+        if (code == errc::ok) count_path(size.paths, tensor, form);
       }
       if (code != errc::ok) result = status{code, 0, range, i};
       ++i;
@@ -275,13 +288,14 @@ template <class Policy, class... Ranges>
     if constexpr (needs<parts>::orthogonal) {
       size.products = batch_cost_of(tensors, how.workspace_limit);
       size.largest = size.products.largest;
+      if (surveys_first<parts>) size.largest = whole_range(size).largest();
     } else {
-      size.largest = group_window{{0, size.tiles}, {0, size.folds}, {0, size.clips}}.largest();
+      size.largest = whole_range(size).largest();
       if (how.order != schedule::kind::streaming) {
         schedule_cost const cost = cost_of(tensors, how.cache_bytes);
         if (how.order == schedule::kind::cache_resident || cost.pays(passes_of<parts>())) {
           size.groups = cost.groups;
-          size.largest = cost.largest;
+          size.largest = surveys_first<parts> ? whole_range(size).largest() : cost.largest;
           size.traffic -= cost.saved;
         }
       }

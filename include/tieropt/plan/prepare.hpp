@@ -17,7 +17,9 @@ struct range_workspace {
   tensor_entry<Parts>* entries;                    ///< (tensors)
   typename Parts::grad const** grads;              ///< (tensors)
   step_scalars<typename Parts::compute>* scalars;  ///< (matrices)
+  matrix_place* places;                            ///< (matrices)
   typename Parts::compute* elements;               ///< partial results of all tensors
+  int* faulty;                                     ///< (tiles, leaves) where elements are counted
 
   /// What the passes are given. @param[in] n tensors @return the table
   TIEROPT_HOST tensor_table<Parts> table(int64_t n) const { return {entries, grads, n}; }
@@ -40,7 +42,9 @@ TIEROPT_HOST auto workspace_of(Plan const& p, cuda::std::span<byte> workspace) {
   w.grads = reinterpret_cast<typename parts::grad const**>(take(size.tensors, sizeof(*w.grads)));
   w.scalars = reinterpret_cast<step_scalars<typename parts::compute>*>(
       take(size.matrices, sizeof(*w.scalars)));
+  w.places = reinterpret_cast<matrix_place*>(take(size.matrices, sizeof(matrix_place)));
   w.elements = reinterpret_cast<typename parts::compute*>(take(size.elements, sizeof(*w.elements)));
+  w.faulty = reinterpret_cast<int*>(take(fault_leaves<parts>(size), sizeof(int)));
   return w;
 }
 
@@ -68,55 +72,11 @@ TIEROPT_HOST status check_workspace(Plan const& p, cuda::std::span<byte> workspa
   return {};
 }
 
-/// Forms the table entry of one tensor but for its places in the grid.
-/// @tparam Bound a bound_tensor @param[in] b the tensor @param[in] form its operands
-/// @param[in] elements its partial results @return the entry
-template <class Bound>
-TIEROPT_HOST auto make_entry(Bound const& b, tensor_form const& form,
-                             typename Bound::parts::compute* elements) {
-  using parts = typename Bound::parts;
-  using need = needs<parts>;
-  tensor_entry<parts> entry{};
-  auto const bind = [](auto& to, auto* data, canonical_form const& f) {
-    to = {data, f.matrix, f.row, f.col};
-  };
-  bind(entry.param, b.param.data, form.param);
-  bind(entry.grad, b.grad.data, form.grad);
-  entry.aligned = true;
-  entry.unit = true;
-  auto const suits = [&](auto const* data, canonical_form const& f) {
-    auto const bytes = static_cast<int64_t>(sizeof(*data));
-    bool const rows = f.shape.R == 1 || f.row * bytes % 16 == 0;
-    bool const matrices = f.shape.E == 1 || f.matrix * bytes % 16 == 0;
-    entry.unit = entry.unit && f.col == 1;
-    entry.aligned = entry.aligned && f.col == 1 && rows && matrices && on_16_bytes(data);
-  };
-  suits(b.param.data, form.param);
-  suits(static_cast<typename Bound::grad_type const*>(nullptr),
-        form.grad);  // its address can change
-  if constexpr (need::momentum) {
-    bind(entry.momentum, b.momentum.data, form.momentum);
-    suits(b.momentum.data, form.momentum);
-  }
-  if constexpr (need::exact) {
-    bind(entry.exact, b.variance.exact.data, form.exact);
-    suits(b.variance.exact.data, form.exact);
-  } else if constexpr (need::factored) {
-    entry.row = form.is_vector ? nullptr : b.variance.row.data;
-    entry.col = form.is_vector ? b.variance.exact.data : b.variance.col.data;
-  }
-  entry.shape = form.param.shape;
-  entry.step = b.step.data;
-  entry.active = b.active.data;
-  entry.key = static_cast<uint64_t>(b.key);
-  entry.first_element = static_cast<uint64_t>(b.first_element);
-  entry.group = b.group;
-  entry.is_vector = form.is_vector;
-  work_layout const at = lay_out<parts>(entry.shape);
-  entry.work = {elements + at.row_part,  elements + at.col_part,  elements + at.row_value,
-                elements + at.col_value, elements + at.norm_part, elements + at.param_part,
-                elements + at.rms,       elements + at.factor,    elements + at.param_rms};
-  return entry;
+/// The records of all ranges. @tparam Plan a plan @param[in] p the plan
+/// @param[in] workspace of the plan @return one for each range, where the executor's bodies write
+template <class Plan>
+TIEROPT_HOST range_record* records_of(Plan const& p, cuda::std::span<byte> workspace) {
+  return reinterpret_cast<range_record*>(workspace.data() + p.records_offset());
 }
 
 /// Uploads the tables of a plan; needed once, and again when the bound tensors' addresses change.
@@ -129,6 +89,10 @@ TIEROPT_HOST auto make_entry(Bound const& b, tensor_form const& form,
 template <executor X, class Plan>
 TIEROPT_HOST status prepare(X const& x, Plan const& p, cuda::std::span<byte> workspace) {
   if (status const s = check_workspace(p, workspace); !s) return s;
+  if constexpr (Plan::has_records) {
+    range_record const records[Plan::n_ranges]{};
+    if (status const s = x.upload(records_of(p, workspace), records, sizeof records); !s) return s;
+  }
   return for_each_range(p, [&](auto range) {
     using bound = typename Plan::template bound_type<decltype(range)::value>;
     using parts = typename bound::parts;
@@ -149,12 +113,16 @@ TIEROPT_HOST status prepare(X const& x, Plan const& p, cuda::std::span<byte> wor
       tensor_form form;
       (void)check_tensor(tensor, form);
       int64_t const i = at.tensors - uploaded;
-      auto entry = make_entry(tensor, form, to.elements + at.elements);
+      auto entry = make_entry(tensor, form);
+      entry.work = work_of<parts>(to.elements + at.elements, entry.shape);
       entry.scalars = to.scalars + at.matrices;
+      entry.places = to.places + at.matrices;
       entry.first_matrix = at.matrices;
       entry.first_tile = at.tiles;
       entry.first_fold = at.folds;
       entry.first_clip = at.clips;
+      entry.first_judge = at.judges;
+      entry.faulty = needs<parts>::counts_elements ? to.faulty + at.tiles * leaves : nullptr;
       entries[i] = entry;
       grads[i] = tensor.grad.data;
       (void)count_tensor<parts>(at, form, tensor.group);
@@ -213,10 +181,12 @@ TIEROPT_HOST auto with_work(Plan const& p, cuda::std::span<byte> workspace, int6
   auto const tensors = p.template tensors<I>();
   for (int64_t i = 0; i < tensor; ++i) {
     tensor_form form;
-    form.param = canonical(tensors[static_cast<size_t>(i)].param);
+    auto const& b = tensors[static_cast<size_t>(i)];
+    form.param = canonical(b.param, b.dims);
     (void)count_tensor<parts>(at, form, 0);
   }
-  auto const shape = canonical(tensors[static_cast<size_t>(tensor)].param).shape;
+  auto const& b = tensors[static_cast<size_t>(tensor)];
+  auto const shape = canonical(b.param, b.dims).shape;
   typename parts::compute const* const elements =
       workspace_of<I>(p, workspace).elements + at.elements;
   return f(elements, lay_out<parts>(shape));
@@ -251,6 +221,32 @@ TIEROPT_HOST auto param_rms(Plan const& p, cuda::std::span<byte> workspace,
   return with_work<I>(p, workspace, tensor, [](auto const* elements, work_layout const& at) {
     return elements + at.param_rms;
   });
+}
+
+/// What was faulty in a range since prepare, as its tier's fault part counts.
+/// @tparam I which range, of a tier that counts or clips the norm @tparam Plan a plan
+/// @param[in] p the plan @param[in] workspace a prepared one
+/// @return the counts, where the executor's bodies write them
+template <size_t I, class Plan>
+TIEROPT_HOST fault_counts const* faults(Plan const& p, cuda::std::span<byte> workspace,
+                                        cuda::std::integral_constant<size_t, I>) {
+  static_assert(count_body<typename Plan::template bound_type<I>::parts>::wanted,
+                "[tieropt-plan-faults] only a tier with a fault part that counts, or with "
+                "global_norm_clip, has counts");
+  return &records_of(p, workspace)[I].counts;
+}
+
+/// The norm of all gradients under global_norm_clip in the last step, before it was limited.
+/// @tparam I which range, of a tier with global_norm_clip @tparam Plan a plan
+/// @param[in] p the plan @param[in] workspace a prepared one
+/// @return the norm, where the executor's bodies write it; the same in all such ranges
+template <size_t I, class Plan>
+TIEROPT_HOST double const* grad_norm(Plan const& p, cuda::std::span<byte> workspace,
+                                     cuda::std::integral_constant<size_t, I>) {
+  static_assert(needs<typename Plan::template bound_type<I>::parts>::clips_norm,
+                "[tieropt-plan-grad-norm] only a tier with global_norm_clip measures the norm of "
+                "its gradients");
+  return &records_of(p, workspace)[I].grad_norm;
 }
 
 }  // namespace v0_1

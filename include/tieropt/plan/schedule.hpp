@@ -7,6 +7,7 @@
 
 #include <tieropt/kernel/fold.hpp>
 #include <tieropt/kernel/measure.hpp>
+#include <tieropt/kernel/survey.hpp>
 #include <tieropt/plan/checks.hpp>
 #include <tieropt/status.hpp>
 
@@ -67,30 +68,53 @@ struct group_window {
   block_window tiles;  ///< passes over tiles
   block_window folds;  ///< fold
   block_window clips;  ///< find_factors
+  block_window judges;  ///< judge
 
   /// Blocks of its largest launch. @return blocks
   TIEROPT_HOST constexpr int64_t largest() const {
-    int64_t const n = tiles.count > folds.count ? tiles.count : folds.count;
+    int64_t n = tiles.count > folds.count ? tiles.count : folds.count;
+    n = n > judges.count ? n : judges.count;
     return n > clips.count ? n : clips.count;
   }
+  /// The empty group behind this one. @return where the next group starts
+  TIEROPT_HOST constexpr group_window next() const {
+    return {tiles.next(), folds.next(), clips.next(), judges.next()};
+  }
 };
+
+/// Passes that a range takes as a whole before all others: the survey of what the plan waits for,
+/// and of an orthogonal tier. @tparam Parts see kernel/tensor.hpp @return whether there are such
+template <class Parts>
+inline constexpr bool surveys_first =
+    needs<Parts>::surveys && (needs<Parts>::waits || needs<Parts>::orthogonal);
+
+/// Launches of a survey: the squares, unless a norm pass takes their place, and the judgement.
+/// @tparam Parts see kernel/tensor.hpp @return launches
+template <class Parts>
+TIEROPT_HOST constexpr int survey_passes_of() {
+  return needs<Parts>::surveys ? 2 : 0;
+}
 
 /// Launches of one group. @tparam Parts see kernel/tensor.hpp @return passes that the tier needs,
 /// matrix products left out
 template <class Parts>
 TIEROPT_HOST constexpr int passes_of() {
   using need = needs<Parts>;
-  return 1 + (need::factored ? 2 : 0) + (need::measures ? 1 : 0) + (need::scales ? 1 : 0) +
-         (need::measures || need::scales ? 1 : 0) + (need::orthogonal ? 1 : 0);
+  int const all = 1 + (need::factored ? 2 : 0) + (need::measures ? 1 : 0) + (need::scales ? 1 : 0) +
+                  (need::measures || need::scales ? 1 : 0) + (need::orthogonal ? 1 : 0) +
+                  (need::norm_pass ? 1 : 0) + (need::surveys ? 1 : 0);
+  return surveys_first<Parts> ? all - survey_passes_of<Parts>() : all;
 }
 
 /// Bytes of an element that the passes of a group read more than once, or write in between.
 /// @tparam Parts see kernel/tensor.hpp @return bytes per parameter
 template <class Parts>
 TIEROPT_HOST constexpr int64_t group_bytes_per_element() {
-  int64_t bytes = sizeof(typename Parts::grad) + sizeof(typename Parts::param);
-  if (needs<Parts>::momentum) bytes += sizeof(typename Parts::momentum::state_type);
-  if (needs<Parts>::exact) bytes += sizeof(typename Parts::variance::state_type);
+  int64_t bytes = sizeof(typename Parts::grad) + weight_bytes<Parts>::held;
+  if (needs<Parts>::momentum) {
+    bytes += sizeof(stored_element_t<typename Parts::momentum::state_type>);
+  }
+  if (needs<Parts>::exact) bytes += sizeof(stored_element_t<typename Parts::variance::state_type>);
   return bytes;
 }
 
@@ -99,11 +123,18 @@ TIEROPT_HOST constexpr int64_t group_bytes_per_element() {
 template <class Parts>
 TIEROPT_HOST constexpr int64_t reread_bytes_per_element() {
   using need = needs<Parts>;
-  constexpr int param_passes = (need::scales ? 1 : 0) + (need::l2 ? need::grad_reads - 1 : 0);
-  int64_t bytes = (need::grad_reads - 1) * static_cast<int64_t>(sizeof(typename Parts::grad)) +
-                  param_passes * static_cast<int64_t>(sizeof(typename Parts::param));
-  if (need::measures && need::of_gradient) bytes += sizeof(typename Parts::momentum::state_type);
-  if (need::measures && need::exact) bytes += sizeof(typename Parts::variance::state_type);
+  constexpr int outside = surveys_first<Parts> ? 1 : 0;  // reads of the gradient
+  constexpr int grad_passes = need::grad_reads - outside;
+  constexpr int decayed = need::grad_reads - (need::norm_pass ? 1 : 0);
+  constexpr int param_passes = (need::scales ? 1 : 0) + (need::l2 ? decayed - 1 : 0);
+  int64_t bytes = (grad_passes - 1) * static_cast<int64_t>(sizeof(typename Parts::grad)) +
+                  param_passes * static_cast<int64_t>(weight_bytes<Parts>::read);
+  if (need::measures && need::of_gradient) {
+    bytes += sizeof(stored_element_t<typename Parts::momentum::state_type>);
+  }
+  if (need::measures && need::exact) {
+    bytes += sizeof(stored_element_t<typename Parts::variance::state_type>);
+  }
   return bytes;
 }
 
@@ -116,18 +147,18 @@ template <class Bound, class F>
 TIEROPT_HOST constexpr status for_each_group(cuda::std::span<Bound const> tensors,
                                              int64_t cache_bytes, F const& f) {
   using parts = typename Bound::parts;
-  constexpr bool whole = needs<parts>::spans_tensor;
+  constexpr bool whole = needs<parts>::spans_tensor || (needs<parts>::surveys && needs<parts>::together);
   group_window group;
   int64_t held = 0;
   auto const close = [&]() -> status {
     if (held == 0) return {};
     status const s = f(group, held);
-    group = {group.tiles.next(), group.folds.next(), group.clips.next()};
+    group = group.next();
     held = 0;
     return s;
   };
   for (Bound const& tensor : tensors) {
-    geometry const shape = canonical(tensor.param).shape;
+    geometry const shape = canonical(tensor.param, tensor.dims).shape;
     if (shape.size() == 0) continue;
     int64_t const pieces = whole ? 1 : shape.E, matrices = whole ? shape.E : 1;
     int64_t const bytes = shape.size() / pieces * group_bytes_per_element<parts>();
@@ -138,7 +169,10 @@ TIEROPT_HOST constexpr status for_each_group(cuda::std::span<Bound const> tensor
       held += bytes;
       group.tiles.count += matrices * shape.matrix_tiles();
       if (needs<parts>::factored) group.folds.count += matrices * (1 + shape.segments());
-      if (find_factors_pass<parts>::wanted) group.clips.count += 1;
+      if (find_factors_pass<parts>::wanted) {
+        group.clips.count += needs<parts>::spans_tensor ? 1 : matrices;
+      }
+      if (judge_pass<parts>::wanted) group.judges.count += needs<parts>::together ? 1 : matrices;
     }
   }
   return close();

@@ -6,6 +6,8 @@
 
 #include <tieropt/block/thread_block.hpp>
 #include <tieropt/functor/eps.hpp>
+#include <tieropt/functor/fault.hpp>
+#include <tieropt/functor/master.hpp>
 #include <tieropt/functor/momentum.hpp>
 #include <tieropt/functor/needs.hpp>
 #include <tieropt/functor/orthogonal.hpp>
@@ -13,6 +15,7 @@
 #include <tieropt/functor/transform.hpp>
 #include <tieropt/functor/update.hpp>
 #include <tieropt/functor/variance.hpp>
+#include <tieropt/precision/quantised.hpp>
 #include <tieropt/precision/storage.hpp>
 
 #include <cuda/std/type_traits>
@@ -38,7 +41,11 @@ struct tier {
   using rate = given_rate;                        ///< where the learning rate comes from
   using scale = no_scale;                         ///< of the learning rate
   using decay = fused_decay;                      ///< of the parameter
-  using rounding = stochastic_rounding;           ///< of 16-bit parameters
+  using rounding = stochastic_rounding;           ///< of parameters of 16 and 8 bits
+  using master = no_master;                       ///< where the exact weight lives
+  using state_rounding = stochastic_rounding;     ///< of states that are not float or double
+  using grad_clip = no_grad_clip;                 ///< of the norm of all gradients
+  using fault = propagate;                        ///< what becomes of NaN and infinity
   using compute = float;                          ///< computed in this, or wider if an operand is
   static constexpr bool maximize = false;         ///< true: steps go up the gradient
   static constexpr scope step_scope = scope::matrix;  ///< tensor: one step entry for E matrices
@@ -141,6 +148,21 @@ struct check_tier<Tier> {
       },
       "[tieropt-tier-rounding] rounding must be stochastic_rounding or nearest_rounding; "
       "see tieropt/precision/storage.hpp");
+  static_assert(
+      requires {
+        { Tier::state_rounding::stochastic } -> cuda::std::convertible_to<bool>;
+      },
+      "[tieropt-tier-state-rounding] state_rounding must be stochastic_rounding or "
+      "nearest_rounding; see tieropt/precision/storage.hpp");
+  static_assert(master_policy<typename Tier::master>,
+                "[tieropt-tier-master] master must be no_master, master_weights, remainder_master "
+                "or carry_master; see tieropt/functor/master.hpp");
+  static_assert(grad_clip_policy<typename Tier::grad_clip>,
+                "[tieropt-tier-grad-clip] grad_clip must be no_grad_clip or global_norm_clip; see "
+                "tieropt/functor/fault.hpp");
+  static_assert(fault_policy<typename Tier::fault>,
+                "[tieropt-tier-fault] fault must be propagate, propagate_counted, skip_element, "
+                "skip_matrix or skip_step; see tieropt/functor/fault.hpp");
   static_assert(compute_type<typename Tier::compute>,
                 "[tieropt-tier-compute] a tier computes in float or double");
   /// Whether the mapping is one that blocks have.
@@ -164,7 +186,9 @@ struct check_tier<Tier> {
       betas_policy<typename Tier::betas> && transform_policy<typename Tier::transform> &&
       orthogonal_policy<typename Tier::orthogonal> && clip_policy<typename Tier::clip> &&
       rate_policy<typename Tier::rate> && scale_policy<typename Tier::scale> &&
-      decay_policy<typename Tier::decay> && known_step_scope && known_direction;
+      decay_policy<typename Tier::decay> && master_policy<typename Tier::master> &&
+      grad_clip_policy<typename Tier::grad_clip> && fault_policy<typename Tier::fault> &&
+      known_step_scope && known_direction;
   /// The tier, or the defaults in its place, so that one sentence is all that a reader gets.
   using checked = cuda::std::conditional_t<parts_are_known, Tier, tier>;
   using facts = needs<checked>;  ///< what follows from its parts
@@ -178,12 +202,29 @@ struct check_tier<Tier> {
                 "[tieropt-tier-orthogonal-parts] newton_schulz needs no_variance, unit_norm as its "
                 "clip, no_scale, and a momentum of_gradient or none; see tieropt/policy/muon.hpp");
 
+  static_assert(!facts::masks_conflict,
+                "[tieropt-tier-fault-orthogonal] newton_schulz mixes the elements of a matrix, so "
+                "that none can rest alone: use skip_matrix; see tieropt/functor/fault.hpp");
+
   static constexpr bool ok = true;  ///< every sentence above was passed
 };
 
 /// Whether a state can be stored, or is none.
 template <class State>
-concept storable_state = cuda::std::is_same_v<State, none> || compute_type<State>;
+concept storable_state =
+    cuda::std::is_same_v<State, none> || quantised_state<State> || storable<State>;
+
+/// Whether a part's state can be stored. @tparam Variance a variance part
+template <class Variance>
+concept storable_variance = storable_state<typename Variance::state_type> &&
+    !(Variance::factored && quantised_state<typename Variance::state_type>);
+
+/// Whether a master suits a parameter. @tparam Master a master part @tparam Param element type
+template <class Master, class Param>
+concept master_of = (!Master::splits && (cuda::std::is_same_v<typename Master::element, none> ||
+                                         compute_type<typename Master::element>)) ||
+                    (Master::splits &&
+                     cuda::std::is_base_of_v<storage_as<Param, bf16_format>, storage<Param>>);
 
 /// Whether the functions of a tier's parts take and give a compute type.
 template <class Tier, class T>
@@ -209,13 +250,18 @@ struct tier_parts {
                 "[tieropt-bind-grad] no tieropt::storage for the gradient's element type; "
                 "specialise it, see tieropt/precision/storage.hpp");
   static_assert(storable_state<typename Tier::momentum::state_type> &&
-                    storable_state<typename Tier::variance::state_type> &&
+                    storable_variance<typename Tier::variance> &&
                     (!Tier::variance::factored ||
                      cuda::std::is_same_v<typename Tier::vector_variance, refuse> ||
                      cuda::std::is_same_v<typename Tier::vector_variance::state_type,
                                           typename Tier::variance::state_type>),
-                "[tieropt-tier-state] states are float or double, and vector_variance stores what "
-                "a factored variance stores; see tieropt/policy/tier.hpp");
+                "[tieropt-tier-state] a state needs a tieropt::storage, or is block-quantised, "
+                "which row and column factors are not; vector_variance stores what a factored "
+                "variance stores; see tieropt/precision/quantised.hpp");
+  static_assert(master_of<typename Tier::master, Param>,
+                "[tieropt-bind-master] remainder_master and carry_master split an fp32 weight "
+                "whose upper half is a parameter with the bits of bf16, and master_weights are "
+                "float or double; see tieropt/functor/master.hpp");
 
   using param = Param;                                     ///< storage of parameters
   using grad = Grad;                                       ///< storage of gradients
@@ -233,13 +279,18 @@ struct tier_parts {
   using scale = typename Tier::scale;                      ///< part
   using decay = typename Tier::decay;                      ///< part
   using rounding = typename Tier::rounding;                ///< part
+  using master = typename Tier::master;                    ///< part
+  using state_rounding = typename Tier::state_rounding;    ///< part
+  using grad_clip = typename Tier::grad_clip;              ///< part
+  using fault = typename Tier::fault;                      ///< part
   /// The widest of what the tier computes in and what its operands are stored in.
   using compute =
       cuda::std::conditional_t<cuda::std::is_same_v<typename Tier::compute, double> ||
                                    cuda::std::is_same_v<Param, double> ||
                                    cuda::std::is_same_v<Grad, double> ||
                                    cuda::std::is_same_v<typename momentum::state_type, double> ||
-                                   cuda::std::is_same_v<typename variance::state_type, double>,
+                                   cuda::std::is_same_v<typename variance::state_type, double> ||
+                                   cuda::std::is_same_v<typename master::element, double>,
                                double, float>;
   static_assert(computes_in<Tier, compute>,
                 "[tieropt-tier-parts] the functions of a part must be templates that take and give "

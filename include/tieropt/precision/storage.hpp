@@ -186,6 +186,7 @@ using e5m2_format = small_format<5, 2, true>;   ///< the bits of fp8_e5m2
 /// @tparam Format bf16_format, fp16_format, e4m3_format or e5m2_format
 template <class T, class Format>
 struct storage_as {
+  using format = Format;                       ///< of the bits
   using raw_type = typename Format::raw_type;  ///< holds the bits
   static_assert(sizeof(T) == sizeof(raw_type),
                 "[tieropt-storage-size] storage_as needs a type with as many bytes as the format; "
