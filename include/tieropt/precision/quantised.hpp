@@ -28,14 +28,14 @@ struct scaled_codes {
   /// @return it, at least 2^-126 unless it is 0
   TIEROPT_HOST_DEVICE static float scale(float largest) {
     uint32_t const u = bits(largest), least = bits(smallest_scale);
-    return from_bits((u < least ? least : u) & mask(largest > 0));
+    return from_bits((u < least ? least : u) & mask(below(0, largest)));
   }
   /// What values of a group are multiplied by. @param[in] scale the group's @return the smallest
   /// float whose product with the scale is not below 1; 0 for 0
   TIEROPT_HOST_DEVICE static float inverse(float scale) {
     float const nearest = div(1.0f, scale);
     uint32_t const up = fma(nearest, scale, -1.0f) < 0;
-    return from_bits((bits(nearest) + up) & mask(scale > 0));
+    return from_bits((bits(nearest) + up) & mask(below(0, scale)));
   }
 
  protected:
@@ -44,6 +44,10 @@ struct scaled_codes {
   /// Uniform in [0, 1], 2^31 steps where it is small.
   TIEROPT_HOST_DEVICE static float uniform(uint32_t r) {
     return mul(static_cast<float>(static_cast<int>(r >> 1)), 0x1p-31f);
+  }
+  /// Whether a < b, for a not below 0: a comparison flushes subnormals under --use_fast_math.
+  TIEROPT_HOST_DEVICE static bool below(float a, float b) {
+    return static_cast<int>(bits(a)) < static_cast<int>(bits(b));
   }
   /// A scaled magnitude, cut at 1.
   TIEROPT_HOST_DEVICE static float cut(float a) {
@@ -81,9 +85,9 @@ struct softsign_int8 : scaled_codes {
     uint32_t const u = bits(x) & 0x7fffffffu;
     float const a = cut(mul(from_bits(u), inverse));
     int const k = static_cast<int>(div(mul(254.0f, a), add(1.0f, a)));
-    auto const below = static_cast<float>(k);
-    float const rest = mul(fma(a, add(254.0f, -below), -below), add(253.0f, -below));
-    int const magnitude = k + static_cast<int>(mul(threshold, 254.0f) < rest);
+    auto const whole = static_cast<float>(k);
+    float const rest = mul(fma(a, add(254.0f, -whole), -whole), add(253.0f, -whole));
+    int const magnitude = k + static_cast<int>(below(mul(threshold, 254.0f), rest));
     int const sign = static_cast<int>(bits(x)) >> 31;  // 0 or -1
     return static_cast<code>(u < 0x7f800000u ? (magnitude ^ sign) - sign : -128);
   }
@@ -132,11 +136,11 @@ struct root_uint8 : scaled_codes {
     float const over = fma(neg(guess), guess, square), next = fma(2.0f, guess, 1.0f);
     int const k =
         static_cast<int>(guess) - static_cast<int>(over < 0) + static_cast<int>(!(over < next));
-    auto const below = static_cast<float>(k);
-    float const rest = fma(neg(below), below, square);
-    int const up = static_cast<int>(mul(threshold, fma(2.0f, below, 1.0f)) < rest);
+    auto const whole = static_cast<float>(k);
+    float const rest = fma(neg(whole), whole, square);
+    int const up = static_cast<int>(below(mul(threshold, fma(2.0f, whole, 1.0f)), rest));
     auto const level = static_cast<uint32_t>(k + up);
-    uint32_t const least = mask(level == 0) & static_cast<uint32_t>(x > 0);
+    uint32_t const least = mask(level == 0) & static_cast<uint32_t>(below(0, x));
     return static_cast<code>(level | least | mask((u & 0x7fffffffu) >= 0x7f800000u));
   }
 };
@@ -156,9 +160,9 @@ struct block_scaled : scaled_codes {
   /// @return largest / largest_code, rounded down; at least 2^-126 unless it is 0
   TIEROPT_HOST_DEVICE static float scale(float largest) {
     float const nearest = div(largest, largest_code);
-    bool const above = fma(nearest, largest_code, neg(largest)) > 0;
+    bool const above = below(0, fma(nearest, largest_code, neg(largest)));
     uint32_t const u = bits(nearest) - static_cast<uint32_t>(above), least = bits(smallest_scale);
-    return from_bits((u < least ? least : u) & mask(largest > 0));
+    return from_bits((u < least ? least : u) & mask(below(0, largest)));
   }
   /// The value of a code. @param[in] x code @param[in] scale the group's @return value
   TIEROPT_HOST_DEVICE static float decode(code const& x, float scale) {
