@@ -5,6 +5,7 @@
 #pragma once
 
 #include <tieropt/executor/host_executor.hpp>
+#include <tieropt/plan/catch_up.hpp>
 #include <tieropt/plan/enqueue.hpp>
 #include <tieropt/policy/adafactor.hpp>
 #include <tieropt/policy/adam.hpp>

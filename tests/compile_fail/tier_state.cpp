@@ -7,9 +7,9 @@
 
 struct population : tieropt::tier {
 #ifdef FIXED
-  using momentum = tieropt::ema_momentum<double>;
-#else
   using momentum = tieropt::ema_momentum<tieropt::bf16>;
+#else
+  using momentum = tieropt::ema_momentum<int>;
 #endif
 };
 

@@ -29,8 +29,8 @@ struct hyper {
 
 /// What a step gets beside hyperparameters.
 ///
-/// The order is: unscale (one factor, clip_factor / grad_scale), global-norm clip, L2 term, moments,
-/// update, transform, clip, decay, learning rate, one rounding.
+/// The order is: unscale (one factor, clip_factor / grad_scale), global-norm clip, L2 term,
+/// moments, update, transform, clip, decay, learning rate, one rounding.
 struct step_inputs {
   uint64_t seed = 0;         ///< of the rounding bits
   double grad_scale = 1;     ///< what the gradients were multiplied by, positive

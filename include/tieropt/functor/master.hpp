@@ -19,7 +19,7 @@ struct no_master {
   using element = none;                    ///< no buffer
   static constexpr bool splits = false;    ///< no halves
   static constexpr bool carries = false;   ///< no carries
-  static constexpr const char* name = "";  ///< none
+  static constexpr char const* name = "";  ///< none
 };
 
 /// A wider buffer holds the weight; the parameter is a copy of any type, written and never read.
@@ -29,7 +29,7 @@ struct master_weights {
   using element = Element;                        ///< one per weight
   static constexpr bool splits = false;           ///< whole
   static constexpr bool carries = false;          ///< no carries
-  static constexpr const char* name = "weights";  ///< what it is
+  static constexpr char const* name = "weights";  ///< what it is
 };
 
 /// A bf16 parameter is the upper half of an fp32 weight, rounded to nearest with ties away from
@@ -38,7 +38,7 @@ struct remainder_master {
   using element = uint16_t;                         ///< the lower half of each weight
   static constexpr bool splits = true;              ///< two halves
   static constexpr bool carries = false;            ///< the lower half tells
-  static constexpr const char* name = "remainder";  ///< what it is
+  static constexpr char const* name = "remainder";  ///< what it is
 };
 
 /// The same with ties to even: whether the upper half was rounded up is one more bit, bit c % 8 of
@@ -47,7 +47,7 @@ struct carry_master {
   using element = uint16_t;                     ///< the lower half of each weight
   static constexpr bool splits = true;          ///< two halves
   static constexpr bool carries = true;         ///< ceil(C / 8) bytes a row
-  static constexpr const char* name = "carry";  ///< what it is
+  static constexpr char const* name = "carry";  ///< what it is
 };
 
 /// Columns that share a byte of carries.

@@ -24,8 +24,7 @@ enum class states {
 
 /// Whether a state is read back as it was formed.
 template <class State>
-inline constexpr bool lossless_state =
-    cuda::std::is_same_v<State, none> || compute_type<State>;
+inline constexpr bool lossless_state = cuda::std::is_same_v<State, none> || compute_type<State>;
 
 /// Facts about a tier.
 /// @tparam Parts a tier, or what kernels get of it (kernel/tensor.hpp)
@@ -59,8 +58,8 @@ struct needs {
       clips_norm || rests_step || Parts::fault::rests == resting::matrix;
   /// The plan must have looked at all gradients before any state changes.
   static constexpr bool waits = clips_norm || rests_step;
-  /// A pass of its own for the squared norms: the row sums of squares are those of another gradient,
-  /// or there are none.
+  /// A pass of its own for the squared norms: the row sums of squares are those of another
+  /// gradient, or there are none.
   static constexpr bool norm_pass = surveys && (!factored || l2);
 
   /// Whether the update can be formed again from the states, the gradient beside them if need be.
@@ -88,9 +87,9 @@ struct needs {
   /// Whether the matrices of a tensor step, or rest, together.
   static constexpr bool together = spans_tensor || Parts::step_scope == scope::tensor;
   /// Whether missed decays can be made up for: nothing else goes on while a matrix is idle.
-  static constexpr bool can_catch_up =
-      !momentum && !scales && !orthogonal && Parts::decay::of_param &&
-      !Parts::decay::rounds_to_param && cuda::std::is_same_v<typename Parts::rate, given_rate>;
+  static constexpr bool can_catch_up = !momentum && !scales && !orthogonal &&
+                                       Parts::decay::of_param && !Parts::decay::rounds_to_param &&
+                                       cuda::std::is_same_v<typename Parts::rate, given_rate>;
 
   /// Single elements cannot rest where matrix products mix them.
   static constexpr bool masks_conflict = masks && orthogonal;

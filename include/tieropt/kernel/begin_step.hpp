@@ -78,9 +78,8 @@ TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper c
   s.active = in.found_inf == 0;
   for (double const x :
        {beta1, beta2, h.beta2_decay, in.grad_scale, in.clip_factor, in.max_grad_norm,
-        to<double>(s.lr),
-        to<double>(s.eps), to<double>(s.clip), to<double>(s.decay), to<double>(s.weight_decay),
-        to<double>(s.eps2), to<double>(s.grad_gain)}) {
+        to<double>(s.lr), to<double>(s.eps), to<double>(s.clip), to<double>(s.decay),
+        to<double>(s.weight_decay), to<double>(s.eps2), to<double>(s.grad_gain)}) {
     s.active = s.active && is_finite(x);
   }
   return s;

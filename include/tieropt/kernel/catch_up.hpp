@@ -71,28 +71,28 @@ struct catch_up_pass {
     weight_plane<Parts> const weights{tensor, e, c0};
     int const columns = clamp_count(tensor.shape.C - c0, segment);
     block.for_each_group([&](auto const& any_group) {
-      with_tile(any_group, columns, tensor.aligned, tensor.unit, [&](auto const& group,
-                                                                     auto const& cut) {
-        weight_bits<Parts> random{s.rounding_key};
-        for (int i = group.index(); i < leaves; i += Block::groups) {
-          int64_t const begin = place.tile * tile_rows + i * leaf;
-          int const rows = clamp_count(tensor.shape.R - begin, leaf);
-          for (int64_t r = begin; r < begin + rows; ++r) {
-            random.go_to(tensor.element(e, r, c0));
-            cut.for_each_strip([&](int k, auto width) {
-              auto p = weights.load(group, cut, width, r, k * strip);
-              auto const next = [&](auto at) { return mul(p.template get<T>(at), decay); };
-              if constexpr (draws_weights<Parts>) {
-                auto const bits = random.draw(group, k);
-                group.for_each(width, [&](auto at) { p.put(at, next(at), bits(at)); });
-              } else {
-                group.for_each(width, [&](auto at) { p.put(at, next(at)); });
+      with_tile(
+          any_group, columns, tensor.aligned, tensor.unit, [&](auto const& group, auto const& cut) {
+            weight_bits<Parts> random{s.rounding_key};
+            for (int i = group.index(); i < leaves; i += Block::groups) {
+              int64_t const begin = place.tile * tile_rows + i * leaf;
+              int const rows = clamp_count(tensor.shape.R - begin, leaf);
+              for (int64_t r = begin; r < begin + rows; ++r) {
+                random.go_to(tensor.element(e, r, c0));
+                cut.for_each_strip([&](int k, auto width) {
+                  auto p = weights.load(group, cut, width, r, k * strip);
+                  auto const next = [&](auto at) { return mul(p.template get<T>(at), decay); };
+                  if constexpr (draws_weights<Parts>) {
+                    auto const bits = random.draw(group, k);
+                    group.for_each(width, [&](auto at) { p.put(at, next(at), bits(at)); });
+                  } else {
+                    group.for_each(width, [&](auto at) { p.put(at, next(at)); });
+                  }
+                  p.store();
+                });
               }
-              p.store();
-            });
-          }
-        }
-      });
+            }
+          });
     });
   }
 };

@@ -65,9 +65,9 @@ struct fold_pass {
     block.for_each_group([&](auto const& any_group) {
       auto const& group = any_group.ragged();
       for (int64_t r = group.index() * strip; r < R; r += Block::groups * strip) {
-        blend<typename Parts::variance, draw_role::row>(
-            group, part + r, segments, R, clamp_count(R - r, strip), count, row + r, s,
-            first_of(tensor, e * R + r));
+        blend<typename Parts::variance, draw_role::row>(group, part + r, segments, R,
+                                                        clamp_count(R - r, strip), count, row + r,
+                                                        s, first_of(tensor, e * R + r));
       }
     });
     auto& mean = block.template shared<storage>();
@@ -102,13 +102,13 @@ struct fold_pass {
       for (int c = group.index() * strip; c < columns; c += Block::groups * strip) {
         int const width = clamp_count(columns - c, strip);
         if (is_vector) {
-          blend<typename Parts::vector_variance, draw_role::exact>(
-              group, part + c, row_tiles, pitch, width, count, col + c, s,
-              first_of(tensor, c0 + c));
+          blend<typename Parts::vector_variance, draw_role::exact>(group, part + c, row_tiles,
+                                                                   pitch, width, count, col + c, s,
+                                                                   first_of(tensor, c0 + c));
         } else {
-          blend<typename Parts::variance, draw_role::col>(
-              group, part + c, row_tiles, pitch, width, count, col + c, s,
-              first_of(tensor, e * C + c0 + c));
+          blend<typename Parts::variance, draw_role::col>(group, part + c, row_tiles, pitch, width,
+                                                          count, col + c, s,
+                                                          first_of(tensor, e * C + c0 + c));
         }
       }
     });

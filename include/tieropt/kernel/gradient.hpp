@@ -16,8 +16,8 @@ template <class Parts>
 using grad_decay_operand = cuda::std::conditional_t<needs<Parts>::l2, widest_weight<Parts>, none>;
 
 /// The gradient of a strip, by slot.
-/// @tparam Parts see kernel/tensor.hpp @tparam Grad a tile @tparam Weight a tile of the weights that
-/// decay, or none
+/// @tparam Parts see kernel/tensor.hpp @tparam Grad a tile @tparam Weight a tile of the weights
+/// that decay, or none
 template <class Parts, class Grad, class Weight>
 struct strip_gradient {
   using T = typename Parts::compute;  ///< compute type
@@ -98,8 +98,7 @@ class gradient_source {
   /// @param[in] s scalars of the matrix @return a strip_gradient
   template <class Group, class Cut, class Width>
   TIEROPT_HOST_DEVICE auto load_alone(Group const& group, Cut const& cut, Width width, int64_t r,
-                                      int c,
-                                      step_scalars<typename Parts::compute> const& s) const {
+                                      int c, step_scalars<typename Parts::compute> const& s) const {
     auto const stride = cut.stride(grad_.col);
     auto const grad = group.load(grad_.at(r, c, stride), width, stride);
     return strip_gradient<Parts, cuda::std::remove_const_t<decltype(grad)>, none>{

@@ -68,14 +68,14 @@ struct stage_pass {
               auto const stride = cut.stride(staged.col);
               auto x = group.blank(staged.at(begin + r, k * strip, stride), width, stride);
               if (active) {
-                with_update<needs<Parts>::last, Parts>(
-                    group, cut, width, in, begin + r, k * strip, T(1), none{},
-                    [&](auto const& update, auto const& faulty) {
-                      group.for_each(width, [&](auto at) {
-                        x.put(at, mul(factor, update(at)));
-                        found.take(at, faulty(at));
-                      });
-                    });
+                with_update<needs<Parts>::last, Parts>(group, cut, width, in, begin + r, k * strip,
+                                                       T(1), none{},
+                                                       [&](auto const& update, auto const& faulty) {
+                                                         group.for_each(width, [&](auto at) {
+                                                           x.put(at, mul(factor, update(at)));
+                                                           found.take(at, faulty(at));
+                                                         });
+                                                       });
               } else {
                 group.for_each(width, [&](auto at) { x.put(at, T(0)); });
               }

@@ -135,8 +135,8 @@ TIEROPT_HOST_DEVICE auto load_state(Group const& group, Cut const& cut, Width wi
                             cuda::std::remove_const_t<decltype(scales)>>{
           group, width, tile, scales, to, between, {role_key(random.key, Role), random.first}, {}};
     } else if constexpr (Rounding::stochastic && storage<State>::draws) {
-      auto const drawn = draw_strip<draw_bits_of<storage<State>>>(
-          group, role_key(random.key, Role), random.first);
+      auto const drawn =
+          draw_strip<draw_bits_of<storage<State>>>(group, role_key(random.key, Role), random.first);
       return drawing_tile<decltype(tile), cuda::std::remove_const_t<decltype(drawn)>>{tile, drawn};
     } else {
       return tile;

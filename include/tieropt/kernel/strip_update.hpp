@@ -14,12 +14,12 @@ inline namespace v0_1 {
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct strip_operands {
-  gradient_source<Parts> grad;                                  ///< with its address
-  state_plane<typename Parts::momentum::state_type> momentum;   ///< of its matrix
-  state_plane<typename tensor_entry<Parts>::exact_state> exact; ///< of its matrix
-  step_scalars<typename Parts::compute> scalars;                ///< of its matrix
-  uint64_t first;                                               ///< global index of its element
-  int64_t pitch;                                                ///< C
+  gradient_source<Parts> grad;                                   ///< with its address
+  state_plane<typename Parts::momentum::state_type> momentum;    ///< of its matrix
+  state_plane<typename tensor_entry<Parts>::exact_state> exact;  ///< of its matrix
+  step_scalars<typename Parts::compute> scalars;                 ///< of its matrix
+  uint64_t first;                                                ///< global index of its element
+  int64_t pitch;                                                 ///< C
 
   /// The operands of a tile. @param[in] tensor the tensor @param[in] address of its gradient
   /// @param[in] e matrix @param[in] c0 first column
@@ -116,10 +116,9 @@ consteval tuning update_tuning() {
   using momentum = cuda::std::conditional_t<need::of_gradient || takes_update,
                                             typename Parts::momentum::state_type, none>;
   using exact = cuda::std::conditional_t<need::exact, typename Parts::variance::state_type, none>;
-  return tune_for<Parts>(
-      widest<Param, typename Parts::grad, stored_element_t<momentum>, grad_decay_operand<Parts>,
-             stored_element_t<exact>>(),
-      lean ? 3 : 2);
+  return tune_for<Parts>(widest<Param, typename Parts::grad, stored_element_t<momentum>,
+                                grad_decay_operand<Parts>, stored_element_t<exact>>(),
+                         lean ? 3 : 2);
 }
 
 /// The factor of a whole row that with_update left out.
@@ -239,18 +238,22 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
   };
 
   if constexpr (need::factored) {
-    f([&](auto at) {
-      T const g = gradient(at);
-      return transformed(at, eps::factored_quotient(numerator(at, g), row, col(at), s), g);
-    }, faulty);
+    f(
+        [&](auto at) {
+          T const g = gradient(at);
+          return transformed(at, eps::factored_quotient(numerator(at, g), row, col(at), s), g);
+        },
+        faulty);
   } else if constexpr (!need::divides) {
-    f([&](auto at) {
-      T const g = gradient(at);
-      return transformed(at, numerator(at, g), g);
-    }, faulty);
+    f(
+        [&](auto at) {
+          T const g = gradient(at);
+          return transformed(at, numerator(at, g), g);
+        },
+        faulty);
   } else {
-    auto v = load_state<rounding, draw_role::exact>(group, cut, width, in.exact, r, c,
-                                                    in.random(r, c));
+    auto v =
+        load_state<rounding, draw_role::exact>(group, cut, width, in.exact, r, c, in.random(r, c));
     typename Group::template fragment<T> value, signal;
     auto const radicand = [&](auto at) {
       T const before = v.template get<T>(at);
@@ -265,15 +268,17 @@ TIEROPT_HOST_DEVICE void with_update(Group const& group, Cut const& cut, Width w
       return eps::radicand(second, s);
     };
     group.with_roots(width, radicand, [&](auto const& root) {
-      f([&](auto at) {
-        T const y = root(at);  // first: it forms the value too
-        T const u = eps::quotient(value(at), y, s);
-        if constexpr (Parts::transform::reads_grad) {
-          return transformed(at, u, signal(at));
-        } else {
-          return transformed(at, u, T(0));
-        }
-      }, faulty);
+      f(
+          [&](auto at) {
+            T const y = root(at);  // first: it forms the value too
+            T const u = eps::quotient(value(at), y, s);
+            if constexpr (Parts::transform::reads_grad) {
+              return transformed(at, u, signal(at));
+            } else {
+              return transformed(at, u, T(0));
+            }
+          },
+          faulty);
     });
     if constexpr (stores) v.store();
   }

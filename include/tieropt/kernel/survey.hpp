@@ -134,9 +134,8 @@ TIEROPT_HOST_DEVICE T tally(Block const& block, T (&kept)[tally_lanes], int64_t 
     kept[lane] = sum;
   });
   for (int distance = 1; distance < tally_lanes; distance *= 2) {
-    block.for_each(tally_lanes / (2 * distance), [&](int64_t i) {
-      kept[2 * distance * i] += kept[2 * distance * i + distance];
-    });
+    block.for_each(tally_lanes / (2 * distance),
+                   [&](int64_t i) { kept[2 * distance * i] += kept[2 * distance * i + distance]; });
   }
   return kept[0];
 }
@@ -245,9 +244,9 @@ struct count_body {
     int64_t const elements = tally(block, kept, need::counts_elements ? n_leaves : 0,
                                    [&](int64_t i) { return static_cast<int64_t>(faulty[i]); });
     block.for_each(1, [&](int64_t) { record->counts.elements += elements; });
-    int64_t const matrices =
-        tally(block, kept, by_matrix ? n_matrices : 0,
-              [&](int64_t i) { return scalars[i].faulty ? int64_t{1} : int64_t{0}; });
+    int64_t const matrices = tally(block, kept, by_matrix ? n_matrices : 0, [&](int64_t i) {
+      return scalars[i].faulty ? int64_t{1} : int64_t{0};
+    });
     block.for_each(1, [&](int64_t) {
       record->counts.matrices += matrices;
       if (need::waits) record->counts.steps += record->rested;

@@ -102,31 +102,35 @@ struct tensor_entry {
   operand_or_none<carry_type> carry;                 ///< (E, R, ceil(C / 8)) of a carry_master
   batch_shape batch;                                 ///< how the matrices lie
   variance_state* row;                               ///< (E, R); factored tiers
-  variance_state* col;  ///< (E, C); factored tiers, and their vectors
-  geometry shape;       ///< E, R, C
-  tensor_workspace<T> work;                  ///< partial results
-  step_scalars<T>* scalars;                  ///< (E), derived by the first launch of a step
-  matrix_place* places;                      ///< (E), likewise
-  int64_t* step;                             ///< (E), or one for the tensor
-  int const* active;                         ///< (E), or null
-  int64_t* missed;                           ///< (E), or null
-  int* faulty;                               ///< (tiles, leaves); where elements are counted
-  uint64_t key;                              ///< names the tensor for the rounding bits
-  uint64_t first_element;                    ///< global index of element (0, 0, 0)
-  int group;                                 ///< which hyperparameters
-  bool is_vector;                            ///< below rank 2: the row ratio is 1
-  bool aligned;                              ///< all but the gradient's address suits whole tiles
-  bool unit;                                 ///< all column strides are 1
-  int64_t first_matrix;                      ///< of the range: where its scalars start
-  int64_t first_tile;                        ///< of the range: its first block in tile passes
-  int64_t first_fold;                        ///< of the range: its first block in the fold
-  int64_t first_clip;                        ///< of the range: its first block in find_factors
-  int64_t first_judge;                       ///< of the range: its first block in judge
+  variance_state* col;                               ///< (E, C); factored tiers, and their vectors
+  geometry shape;                                    ///< E, R, C
+  tensor_workspace<T> work;                          ///< partial results
+  step_scalars<T>* scalars;                          ///< (E), derived by the first launch of a step
+  matrix_place* places;                              ///< (E), likewise
+  int64_t* step;                                     ///< (E), or one for the tensor
+  int const* active;                                 ///< (E), or null
+  int64_t* missed;                                   ///< (E), or null
+  int* faulty;             ///< (tiles, leaves); where elements are counted
+  uint64_t key;            ///< names the tensor for the rounding bits
+  uint64_t first_element;  ///< global index of element (0, 0, 0)
+  int group;               ///< which hyperparameters
+  bool is_vector;          ///< below rank 2: the row ratio is 1
+  bool aligned;            ///< all but the gradient's address suits whole tiles
+  bool unit;               ///< all column strides are 1
+  int64_t first_matrix;    ///< of the range: where its scalars start
+  int64_t first_tile;      ///< of the range: its first block in tile passes
+  int64_t first_fold;      ///< of the range: its first block in the fold
+  int64_t first_clip;      ///< of the range: its first block in find_factors
+  int64_t first_judge;     ///< of the range: its first block in judge
 
   /// Where a matrix lies. @param[in] e matrix @return its place in each operand
   TIEROPT_HOST_DEVICE matrix_place find(int64_t e) const {
-    matrix_place at{param.place(batch, e), grad.place(batch, e), momentum.place(batch, e),
-                    exact.place(batch, e), 0, 0};
+    matrix_place at{param.place(batch, e),
+                    grad.place(batch, e),
+                    momentum.place(batch, e),
+                    exact.place(batch, e),
+                    0,
+                    0};
     if constexpr (keeps_master<master>) at.weight = weight.place(batch, e);
     if constexpr (master::carries) at.carry = carry.place(batch, e);
     return at;

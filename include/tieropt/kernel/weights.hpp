@@ -14,15 +14,15 @@ inline namespace v0_1 {
 /// What holds a weight exactly: the parameter, or the master's own element type.
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
-using widest_weight = cuda::std::conditional_t<
-    keeps_master<typename Parts::master> && !Parts::master::splits, typename Parts::master::element,
-    typename Parts::param>;
+using widest_weight =
+    cuda::std::conditional_t<keeps_master<typename Parts::master> && !Parts::master::splits,
+                             typename Parts::master::element, typename Parts::param>;
 
 /// Bytes of a weight, carries left out.
 /// @tparam Parts see kernel/tensor.hpp
 template <class Parts>
 struct weight_bytes {
-  using master = typename Parts::master;                    ///< part
+  using master = typename Parts::master;                       ///< part
   static constexpr int param = sizeof(typename Parts::param);  ///< of the parameter
   /// Of the master.
   static constexpr int beside =
@@ -153,7 +153,8 @@ class weight_plane {
   TIEROPT_HOST_DEVICE weight_plane(tensor_entry<Parts> const& tensor, int64_t e, int64_t c0)
       : param_{tensor.param.from(tensor.places[e].param, c0)} {
     if constexpr (keeps_master<master>) weight_ = tensor.weight.from(tensor.places[e].weight, c0);
-    if constexpr (master::carries) carry_ = tensor.carry.from(tensor.places[e].carry, c0 / carry_group);
+    if constexpr (master::carries)
+      carry_ = tensor.carry.from(tensor.places[e].carry, c0 / carry_group);
   }
 
   /// A strip. @tparam Group a group @tparam Cut a tile @tparam Width width type

@@ -97,13 +97,13 @@ struct bound_tensor {
   tensor_view<int64_t> step{};                    ///< (E) steps taken; (1) if step_scope is tensor
   tensor_view<int const> active{};                ///< (E), 0 = this matrix rests; none: all step
   /// (E), optional: steps that a matrix missed because its active entry was 0. Its next step decays
-  /// its weight for those too. Only without momentum, with fused_decay, given_rate and no_scale; the
-  /// rate and the decay must have been the same in the missed steps.
+  /// its weight for those too. Only without momentum, with fused_decay, given_rate and no_scale;
+  /// the rate and the decay must have been the same in the missed steps.
   tensor_view<int64_t> missed{};
-  int64_t key = 0;                           ///< names the tensor for the rounding bits
-  int64_t first_element = 0;                 ///< where this view starts in the whole tensor
-  int group = 0;                             ///< which hyperparameters
-  matrix_dims dims{};                        ///< which dimensions are R and C
+  int64_t key = 0;            ///< names the tensor for the rounding bits
+  int64_t first_element = 0;  ///< where this view starts in the whole tensor
+  int group = 0;              ///< which hyperparameters
+  matrix_dims dims{};         ///< which dimensions are R and C
 };
 
 }  // namespace v0_1

@@ -12,12 +12,12 @@ inline namespace v0_1 {
 
 /// The (E, R, C) form of a view.
 struct canonical_form {
-  errc code = errc::ok;            ///< why there is none
-  geometry shape{0, 0, 0};         ///< E, R, C
-  int64_t row = 0;                 ///< elements between rows
-  int64_t col = 0;                 ///< elements between columns
-  batch_shape batch;               ///< how the matrices lie: as few dimensions as it takes
-  int64_t between[max_batch]{};    ///< elements between matrices, by dimension of the batch
+  errc code = errc::ok;          ///< why there is none
+  geometry shape{0, 0, 0};       ///< E, R, C
+  int64_t row = 0;               ///< elements between rows
+  int64_t col = 0;               ///< elements between columns
+  batch_shape batch;             ///< how the matrices lie: as few dimensions as it takes
+  int64_t between[max_batch]{};  ///< elements between matrices, by dimension of the batch
 };
 
 /// The two dimensions of a view that are rows and columns.
@@ -43,8 +43,8 @@ TIEROPT_HOST constexpr matrix_dims dims_of(tensor_view<T> const& v, matrix_dims 
   return at.row >= 0 && at.row < at.col && at.col < v.rank ? at : matrix_dims{-1, -1};
 }
 
-/// Brings a view to (E, R, C): strides of rows and columns, and of the other dimensions merged where
-/// one continues the other.
+/// Brings a view to (E, R, C): strides of rows and columns, and of the other dimensions merged
+/// where one continues the other.
 /// @tparam T element type @param[in] v the view @param[in] dims which dimensions are R and C, as
 /// dims_of gives them @return its form; shape, rank, layout, matrix_dims or too_large
 template <class T>
@@ -132,8 +132,7 @@ struct sorted_dimensions {
   int64_t stride[max_rank + 1];  ///< between them
 
   /// Sorts the dimensions of a form. @param[in] f the form
-  TIEROPT_HOST constexpr explicit sorted_dimensions(canonical_form const& f)
-      : extent{}, stride{} {
+  TIEROPT_HOST constexpr explicit sorted_dimensions(canonical_form const& f) : extent{}, stride{} {
     insert(f.shape.C, f.col);
     insert(f.shape.R, f.row);
     for (int i = 0; i < f.batch.n; ++i) insert(f.batch.extent[i], f.between[i]);

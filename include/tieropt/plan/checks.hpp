@@ -72,9 +72,9 @@ TIEROPT_HOST constexpr bool is_dense(tensor_view<T> const& v) {
 
 /// What a bound tensor looks like to the kernels.
 struct tensor_form {
-  canonical_form param;     ///< of the parameter
-  canonical_form grad;      ///< of the gradient
-  canonical_form momentum;  ///< where the tier has one
+  canonical_form param;            ///< of the parameter
+  canonical_form grad;             ///< of the gradient
+  canonical_form momentum;         ///< where the tier has one
   canonical_form momentum_scales;  ///< of a block-quantised one
   canonical_form exact;            ///< of an exact second moment
   canonical_form exact_scales;     ///< of a block-quantised one
@@ -86,8 +86,8 @@ struct tensor_form {
   /// Calls f for all of them. @tparam F callable @param[in] f called with each form
   template <class F>
   TIEROPT_HOST constexpr void for_each(F const& f) {
-    for (auto* form : {&param, &grad, &momentum, &momentum_scales, &exact, &exact_scales, &weight,
-                       &carry}) {
+    for (auto* form :
+         {&param, &grad, &momentum, &momentum_scales, &exact, &exact_scales, &weight, &carry}) {
       f(*form);
     }
   }

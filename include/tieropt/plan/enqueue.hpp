@@ -110,7 +110,8 @@ TIEROPT_HOST status launch(X const& x, tensor_table<Parts> const& table, group_w
 
 /// Launches the survey of a group of a range's matrices: their gradients' squares, and what follows
 /// from them. @tparam X an executor @tparam Parts see kernel/tensor.hpp @param[in] x the executor
-/// @param[in] table tensors of the range @param[in] group its blocks @return ok, too_large or device
+/// @param[in] table tensors of the range @param[in] group its blocks @return ok, too_large or
+/// device
 template <executor X, class Parts>
 TIEROPT_HOST status survey(X const& x, tensor_table<Parts> const& table,
                            group_window const& group) {
@@ -129,7 +130,8 @@ TIEROPT_HOST status survey(X const& x, tensor_table<Parts> const& table,
 
 /// Launches the squares, unless a survey did. @tparam X an executor
 /// @tparam Parts see kernel/tensor.hpp @param[in] x the executor
-/// @param[in] table tensors of the range @param[in] group its blocks @return ok, too_large or device
+/// @param[in] table tensors of the range @param[in] group its blocks @return ok, too_large or
+/// device
 template <executor X, class Parts>
 TIEROPT_HOST status launch_squares(X const& x, tensor_table<Parts> const& table,
                                    group_window const& group) {
@@ -197,9 +199,8 @@ TIEROPT_HOST status tally_range(X const& x, Plan const& p, cuda::std::span<byte>
   using parts = typename Plan::template bound_type<I>::parts;
   if constexpr (Plan::template tallies<parts>) {
     int64_t const n = p.size(static_cast<int>(I)).matrices;
-    return x.launch(n == 0 ? 0 : 1,
-                    tally_body<parts>{workspace_of<I>(p, workspace).scalars, n,
-                                      records_of(p, workspace) + I});
+    return x.launch(n == 0 ? 0 : 1, tally_body<parts>{workspace_of<I>(p, workspace).scalars, n,
+                                                      records_of(p, workspace) + I});
   } else {
     return {};
   }
@@ -218,8 +219,7 @@ TIEROPT_HOST status settle_range(X const& x, Plan const& p, cuda::std::span<byte
     return x.launch(ceil_div(n, matrices_per_block),
                     settle_body<parts>{workspace_of<I>(p, workspace).scalars, n,
                                        records_of(p, workspace), Plan::n_ranges,
-                                       static_cast<int>(I), source.resident_inputs,
-                                       source.inputs});
+                                       static_cast<int>(I), source.resident_inputs, source.inputs});
   } else {
     return {};
   }
@@ -292,8 +292,7 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
   }
   if (s) s = for_each_range(p, [&](auto range) { return tally_range(x, p, workspace, range); });
   if (s) {
-    s = for_each_range(p,
-                       [&](auto range) { return settle_range(x, p, workspace, range, source); });
+    s = for_each_range(p, [&](auto range) { return settle_range(x, p, workspace, range, source); });
   }
   if (s) s = together([&](auto const& t, auto const& g) { return launch<weigh_pass>(x, t, g); });
   if (s) s = together([&](auto const& t, auto const& g) { return launch_squares(x, t, g); });
@@ -334,8 +333,8 @@ TIEROPT_HOST status launch_step(X const& x, Plan const& p, cuda::std::span<byte>
 /// The order, whatever the tier: the gradient is unscaled, negated where the tier maximises, judged
 /// by the fault part, clipped by the norm of all gradients, and gets its L2 term; the moments take
 /// it in; the update is formed, transformed, clipped (and orthogonalised); the weight decays; the
-/// learning rate times the update, or the momentum of that, is subtracted; and the result is rounded
-/// once. Gradients are never written.
+/// learning rate times the update, or the momentum of that, is subtracted; and the result is
+/// rounded once. Gradients are never written.
 /// @tparam X an executor @tparam Plan a plan
 /// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
 /// @param[in] hypers one per group, at most 32

@@ -65,9 +65,9 @@ struct block_window {
 
 /// The blocks of one group of matrices, by the kind of pass.
 struct group_window {
-  block_window tiles;  ///< passes over tiles
-  block_window folds;  ///< fold
-  block_window clips;  ///< find_factors
+  block_window tiles;   ///< passes over tiles
+  block_window folds;   ///< fold
+  block_window clips;   ///< find_factors
   block_window judges;  ///< judge
 
   /// Blocks of its largest launch. @return blocks
@@ -85,8 +85,8 @@ struct group_window {
 /// Passes that a range takes as a whole before all others: the survey of what the plan waits for,
 /// and of an orthogonal tier. @tparam Parts see kernel/tensor.hpp @return whether there are such
 template <class Parts>
-inline constexpr bool surveys_first =
-    needs<Parts>::surveys && (needs<Parts>::waits || needs<Parts>::orthogonal);
+inline constexpr bool surveys_first = needs<Parts>::surveys &&
+                                      (needs<Parts>::waits || needs<Parts>::orthogonal);
 
 /// Launches of a survey: the squares, unless a norm pass takes their place, and the judgement.
 /// @tparam Parts see kernel/tensor.hpp @return launches
@@ -147,7 +147,8 @@ template <class Bound, class F>
 TIEROPT_HOST constexpr status for_each_group(cuda::std::span<Bound const> tensors,
                                              int64_t cache_bytes, F const& f) {
   using parts = typename Bound::parts;
-  constexpr bool whole = needs<parts>::spans_tensor || (needs<parts>::surveys && needs<parts>::together);
+  constexpr bool whole =
+      needs<parts>::spans_tensor || (needs<parts>::surveys && needs<parts>::together);
   group_window group;
   int64_t held = 0;
   auto const close = [&]() -> status {
