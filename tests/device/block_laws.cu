@@ -34,6 +34,13 @@ struct tieropt::storage<truncated_bf16>
   }
 };
 
+struct framework_fp8 {
+  unsigned char bits[1];
+};
+template <>
+struct tieropt::storage<framework_fp8> : tieropt::storage_as<framework_fp8, tieropt::e4m3_format> {
+};
+
 namespace {
 
 checks results;
@@ -76,8 +83,6 @@ void canonical_nans(std::vector<T>& values) {
     if (x != x) x = T(-77);
   }
 }
-
-// ---- reduce, root, draw -------------------------------------------------------------------------
 
 template <class T, int PerLane>
 struct collective_body {
@@ -170,8 +175,6 @@ void test_collectives() {
   }
 }
 
-// ---- tiles --------------------------------------------------------------------------------------
-
 enum class path { whole, unit, strided };
 enum class puts { nearest, stochastic, mixed, none };
 
@@ -193,8 +196,14 @@ struct tile_body {
   TIEROPT_HOST_DEVICE void work(Group const& grp, int64_t s, N n, Stride step) const {
     auto const x = grp.load(in + s * strip * stride, n, step);
     auto y = grp.load(out + s * strip * stride, n, step);
-    auto const drawn =
-        grp.draw(1, [&](uint32_t j) { return tieropt::mix32(j, 7u, static_cast<uint32_t>(s)); });
+    auto const mix = [&](uint32_t j) { return tieropt::mix32(j, 7u, static_cast<uint32_t>(s)); };
+    auto const drawn = [&] {
+      if constexpr (tieropt::draw_bits_of<tieropt::storage<U>> == 32) {
+        return grp.draw_wide(mix);
+      } else {
+        return grp.draw(1, mix);
+      }
+    }();
     puts const kind = what;
     T const up = T(1.0078125) - T(0x1p-20);
     grp.for_each(n, [&](auto at) {
@@ -213,6 +222,9 @@ struct tile_body {
       });
       grp.for_each(n, [&](auto at) {
         if (grp.column(at) % 8 == 0) y.put(at, x.template get<T>(at), drawn(at));
+        // Neighbours that were rounded together before.
+        if (grp.column(at) % 16 == 4) y.put_element(at, x.element(at));
+        if (grp.column(at) % 16 == 5) y.put(at, x.template get<T>(at));
       });
     }
     grp.for_each(n, [&](auto at) { after[s * strip + grp.column(at)] = y.template get<T>(at); });
@@ -367,7 +379,16 @@ TEST_CASE("tiles of every type and width have the host's bits", "[block]") {
   test_tiles<double, float, 8>("double");
 }
 
+TEST_CASE("tiles of bytes have the host's bits", "[block]") {
+  test_tiles<tieropt::fp8_e4m3, float, 8>("e4m3");
+  test_tiles<tieropt::fp8_e5m2, double, 8>("e5m2");
+  test_tiles<tieropt::fp8_e5m2, float, 4>("e5m2");
+  test_tiles<tieropt::fp8_e4m3, float, 2>("e4m3");
+  test_tiles<tieropt::fp8_e4m3, float, 1>("e4m3");
+}
+
 TEST_CASE("tiles of a framework's types have the host's bits", "[block]") {
+  test_tiles<framework_fp8, float, 8>("a framework's fp8");
   test_tiles<framework_bf16, float, 8>("a framework's bfloat16");
   test_tiles<truncated_bf16, float, 8>("bfloat16 that truncates");
 }

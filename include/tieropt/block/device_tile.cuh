@@ -111,11 +111,14 @@ class device_tile {
   using access_type = typename access_vector<word, access>::type;
   // nvcc 13.0 breaks off where a pointer to a struct of chars is said to be global.
   static constexpr bool natural = alignof(element_type) == size;
+  // For the same reason bytes are read and written as such.
+  using byte_type = cuda::std::conditional_t<cuda::std::is_const_v<U>, uint8_t const, uint8_t>;
+  using memory_type = cuda::std::conditional_t<size == 1, byte_type, U>;
 
  public:
   /// @param[in] data element of column 0 @param[in] n width @param[in] stride between columns
   __device__ __forceinline__ device_tile(U* data, N n, Stride stride)
-      : data_{data}, n_{n}, stride_{stride} {}
+      : data_{reinterpret_cast<memory_type*>(data)}, n_{n}, stride_{stride} {}
   /// Reads the strip.
   __device__ __forceinline__ void read() {
     if constexpr (vector) {
@@ -126,7 +129,9 @@ class device_tile {
         std::memcpy(&words_[v / per_word], &q, access);
       }
     } else {
-      walk([&](int v, U const* p) { set(v, Map::column_of(v) < n_ ? *p : element_type{}); });
+      walk([&](int v, memory_type* p) {
+        set(v, Map::column_of(v) < n_ ? __builtin_bit_cast(element_type, *p) : element_type{});
+      });
     }
   }
 
@@ -173,8 +178,10 @@ class device_tile {
         __stwb(reinterpret_cast<access_type*>(data_ + Map::column_of(v)), q);
       }
     } else {
-      walk([&](int v, U* p) {
-        if (Map::column_of(v) < n_) *p = element_of(v);
+      walk([&](int v, memory_type* p) {
+        if (Map::column_of(v) < n_) {
+          *p = __builtin_bit_cast(cuda::std::remove_const_t<memory_type>, element_of(v));
+        }
       });
     }
   }
@@ -189,7 +196,7 @@ class device_tile {
   // stride as they come: it would keep every product with the stride in registers, across rows.
   template <class F>
   __device__ __forceinline__ void walk(F const& f) const {
-    U* p = data_ + Map::column_of(0) * stride_;
+    memory_type* p = data_ + Map::column_of(0) * stride_;
     int64_t stride = stride_;
     if constexpr (cuda::std::is_same_v<Stride, unit_stride>) {
       asm volatile("" : "+l"(p));
@@ -229,7 +236,7 @@ class device_tile {
     }
   }
 
-  U* data_;
+  memory_type* data_;
   N n_;
   Stride stride_;
   word words_[held / per_word]{};
