@@ -297,8 +297,6 @@ void test_tiles(char const* name) {
   }
 }
 
-// ---- block --------------------------------------------------------------------------------------
-
 template <int Groups, int Columns>
 struct shared_body {
   struct storage {
