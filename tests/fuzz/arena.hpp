@@ -30,7 +30,7 @@ inline void require(bool holds, char const* sentence) {
 /// Bytes of a buffer that all views share, and the random choices of an input.
 class arena {
  public:
-  static constexpr int64_t size = 1 << 13;
+  static constexpr int64_t size = 1 << 14;
 
   arena(FuzzedDataProvider& choices) : in{choices}, memory_(size) {
     for (std::size_t i = 0; i < memory_.size(); ++i) {

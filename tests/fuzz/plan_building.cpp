@@ -17,12 +17,13 @@ using fuzz::require;
 using std::int64_t;
 
 struct factored : tieropt::tier {
-  using momentum = tieropt::ema_momentum<float>;
+  using momentum = tieropt::ema_momentum<tieropt::softsign_int8>;
   using variance = tieropt::factored_variance<float>;
+  using master = tieropt::carry_master;
 };
 struct exact : tieropt::tier {
+  using variance = tieropt::exact_variance<tieropt::root_uint8>;
   using clip = tieropt::no_clip;
-  static constexpr tieropt::scope step_scope = tieropt::scope::tensor;
 };
 using factored_tensor = tieropt::bound_tensor<factored, tieropt::bf16, float>;
 using exact_tensor = tieropt::bound_tensor<exact, float, tieropt::fp16>;
@@ -32,40 +33,65 @@ tieropt::serial_executor const executor;
 tieropt::hyper const hypers[]{{.lr = 0.1, .weight_decay = 0.1}, {.lr = 0.2}};
 
 /// Calls f(view) for every view of a bound tensor.
-template <class Bound, class F>
-void for_each_view(Bound& b, F const& f) {
-  f(b.param), f(b.grad), f(b.step), f(b.active);
-  if constexpr (tieropt::needs<typename Bound::parts>::momentum) f(b.momentum);
+template <class F>
+void for_each_view(factored_tensor& b, F const& f) {
+  f(b.param), f(b.grad), f(b.momentum.codes), f(b.momentum.scales);
   f(b.variance.row), f(b.variance.col), f(b.variance.exact);
+  f(b.master.remainder), f(b.master.carry), f(b.step), f(b.active), f(b.missed);
+}
+template <class F>
+void for_each_view(exact_tensor& b, F const& f) {
+  f(b.param), f(b.grad), f(b.variance.exact.codes), f(b.variance.exact.scales);
+  f(b.step), f(b.active), f(b.missed);
 }
 
 /// A tensor of a few dimensions, its buffers in layouts of their own.
 template <class Bound>
 Bound make_tensor(arena& a) {
-  constexpr bool is_factored = tieropt::needs<typename Bound::parts>::factored;
   std::vector<int64_t> extents(static_cast<std::size_t>(a.number(0, a.seldom(9) ? 8 : 4)));
-  for (auto& x : extents) x = a.seldom(5) ? a.number(0, 40) : a.number(1, 5);
+  for (auto& x : extents) x = a.seldom(5) ? a.number(0, 70) : a.number(1, 5);
   if (a.seldom(40) && !extents.empty()) extents[0] = a.in.ConsumeIntegral<int64_t>();
-  auto const n = extents.size();
-  int64_t const columns = n > 0 ? extents[n - 1] : 1, rows = n > 1 ? extents[n - 2] : 1;
-  int64_t matrices = 1;
-  for (std::size_t i = 0; i + 2 < n; ++i) {
-    if (__builtin_mul_overflow(matrices, extents[i], &matrices)) matrices = 1;
-  }
   Bound b;
   b.param = a.view<typename Bound::param_type>(extents);
   b.grad = a.view<typename Bound::grad_type const>(extents);
-  if constexpr (tieropt::needs<typename Bound::parts>::momentum) {
-    b.momentum = a.view<float>(extents);
+  if (a.seldom(3)) b.dims = tieropt::two_largest();
+  if (a.seldom(5)) b.dims = {static_cast<int>(a.number(-4, 4)), static_cast<int>(a.number(-4, 4))};
+
+  tieropt::tensor_view<char> shape;  // as it was meant
+  shape.rank = static_cast<int>(extents.size());
+  std::copy(extents.begin(), extents.end(), shape.extent);
+  auto const [row, col, largest] = tieropt::dims_of(shape, b.dims);
+  auto const with_columns = [&, col = col](int64_t group) {
+    auto all = extents;
+    if (col >= 0) {
+      auto& columns = all[static_cast<std::size_t>(col)];
+      columns = columns / group + (columns % group != 0);
+    }
+    return all;
+  };
+  int64_t matrices = 1;
+  for (int i = 0; i < shape.rank; ++i) {
+    if (i != row && i != col && __builtin_mul_overflow(matrices, shape.extent[i], &matrices)) {
+      matrices = 1;
+    }
   }
-  if (is_factored && n > 1) {
-    b.variance.row = a.view<float>({matrices, rows});
-    b.variance.col = a.view<float>({matrices, columns});
+  if constexpr (std::is_same_v<Bound, factored_tensor>) {
+    b.momentum = {a.view<std::int8_t>(extents), a.view<float>(with_columns(tieropt::scale_group))};
+    b.master = {a.view<std::uint16_t>(extents),
+                a.view<std::uint8_t>(with_columns(tieropt::carry_group))};
+    if (extents.size() > 1 && col >= 0) {
+      b.variance.row = a.view<float>({matrices, shape.extent[row]});
+      b.variance.col = a.view<float>({matrices, shape.extent[col]});
+    } else {
+      b.variance.exact = a.view<float>(extents);
+    }
   } else {
-    b.variance.exact = a.view<float>(extents);
+    b.variance.exact = {a.view<std::uint8_t>(extents),
+                        a.view<float>(with_columns(tieropt::scale_group))};
   }
-  b.step = a.view<int64_t>({is_factored ? matrices : 1});
+  b.step = a.view<int64_t>({matrices});
   if (a.seldom(3)) b.active = a.view<int const>({matrices});
+  if (b.active && a.seldom(2)) b.missed = a.view<int64_t>({matrices});
   b.key = a.number(-3, 3);
   b.first_element = a.number(0, 5);
   b.group = static_cast<int>(a.number(a.seldom(20) ? -1 : 0, 1));
@@ -171,10 +197,13 @@ void run(arena& a, tieropt::schedule how, std::vector<factored_tensor>& first,
   for (auto& b : first) marks.add(a, b);
   for (auto& b : second) marks.add(a, b);
   if (marks.shared) return;
-  auto const steps = [](auto& tensors) {
-    for (auto& b : tensors) fuzz::for_each_element(b.step, [](int64_t* p) { *p = 5; });
+  auto const counts = [](auto& tensors) {
+    for (auto& b : tensors) {
+      fuzz::for_each_element(b.step, [](int64_t* p) { *p = 5; });
+      fuzz::for_each_element(b.missed, [](int64_t* p) { *p = 2; });
+    }
   };
-  steps(first), steps(second);
+  counts(first), counts(second);
   auto const before = a.bytes();
   std::vector<dense_copy<factored_tensor>> first_copies(first.begin(), first.end());
   std::vector<dense_copy<exact_tensor>> second_copies(second.begin(), second.end());
