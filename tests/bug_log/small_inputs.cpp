@@ -119,7 +119,7 @@ TEST_CASE("nothing is rounded before the one rounding, so that two seeds differ"
 }
 
 TEMPLATE_TEST_CASE("no NaN becomes a number, whatever its bits and the draw", "[bug log]", bf16,
-                   fp16) {
+                   fp16, tieropt::fp8_e4m3, tieropt::fp8_e5m2) {
   using codec = tieropt::storage<TestType>;
   for (std::uint32_t const nan :
        {0x7FFFFFFFu, 0xFFFFFFFFu, 0x7F800001u, 0xFF800001u, 0x7FC00000u}) {
