@@ -111,7 +111,7 @@ class device_tile {
   using access_type = typename access_vector<word, access>::type;
   // nvcc 13.0 breaks off where a pointer to a struct of chars is said to be global.
   static constexpr bool natural = alignof(element_type) == size;
-  // For the same reason bytes are read and written as such.
+  // For the same reason structs of one byte are read and written as bytes.
   using byte_type = cuda::std::conditional_t<cuda::std::is_const_v<U>, uint8_t const, uint8_t>;
   using memory_type = cuda::std::conditional_t<size == 1, byte_type, U>;
 
@@ -122,10 +122,10 @@ class device_tile {
   /// Reads the strip.
   __device__ __forceinline__ void read() {
     if constexpr (vector) {
-      if constexpr (natural) __builtin_assume(__isGlobal(data_));
+      auto const* const p = global();
       TIEROPT_UNROLL
       for (int v = 0; v < held; v += per_access) {
-        auto const q = *reinterpret_cast<access_type const*>(data_ + Map::column_of(v));
+        auto const q = *reinterpret_cast<access_type const*>(p + Map::column_of(v));
         std::memcpy(&words_[v / per_word], &q, access);
       }
     } else {
@@ -192,6 +192,17 @@ class device_tile {
   static constexpr bool pairs =
       rounds_as_bf16<element_type>() && per_word == 2 && cuda::std::is_same_v<T, float>;
 
+  // The strip, said to be global.
+  __device__ __forceinline__ memory_type* global() const {
+    memory_type* p = data_;
+    if constexpr (size == 1) {  // its type is forgotten
+      auto address = reinterpret_cast<uint64_t>(p);
+      asm("" : "+l"(address));
+      p = reinterpret_cast<memory_type*>(address);
+    }
+    if constexpr (natural) __builtin_assume(__isGlobal(p));
+    return p;
+  }
   // Calls f(v, address) for the lane's elements. The compiler must take the first address and the
   // stride as they come: it would keep every product with the stride in registers, across rows.
   template <class F>
