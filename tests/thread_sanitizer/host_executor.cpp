@@ -21,18 +21,34 @@ struct factored_momentum : tieropt::tier {  // clipped by the tensor: its matric
 struct exact_scaled : tieropt::tier {
   using scale = tieropt::param_rms_scale<tieropt::scope::matrix>;
 };
+struct guarded : tieropt::tier {  // all its gradients meet in one norm
+  using grad_clip = tieropt::global_norm_clip;
+  using fault = tieropt::skip_matrix;
+};
 
 /// Blocks at the edges of matrices, of several matrices, and of a vector.
 template <class Tier>
 using model = testing::model<Tier, tieropt::bf16, float>;
 std::vector<std::vector<std::int64_t>> const shapes{{2, 130, 1100}, {257, 33}, {2100}, {40, 7, 9}};
 
+/// Two steps. @return what went wrong
+template <class Tier, class X>
+std::string run(model<Tier>& m, X const& x, tieropt::schedule how) {
+  for (int k = 0; k < 2; ++k) {
+    std::vector<typename model<Tier>::tensor::bound> all;
+    for (auto& t : m.tensors) t.new_gradient(k), all.push_back(t.whole());
+    tieropt::step_inputs const inputs{.seed = 9, .max_grad_norm = 0.1};
+    auto const e = testing::step_of<Tier>(x, all, m.hyper, inputs, how);
+    if (!e.empty()) return e;
+  }
+  return "";
+}
+
 template <class Tier, class X>
 bool same_bits(char const* tier, X const& x) {
-  int const steps = 2;
   for (auto const how : {tieropt::streaming(), tieropt::cache_resident(1 << 20)}) {
     model<Tier> threads{shapes}, serial{shapes};
-    std::string wrong = threads.run(x, steps, how) + serial.run(tieropt::serial_executor{}, steps);
+    std::string wrong = run(threads, x, how) + run(serial, tieropt::serial_executor{}, how);
     if (wrong.empty()) wrong = threads.difference(serial);
     if (!wrong.empty()) return std::printf("%s: %s\n", tier, wrong.c_str()), false;
   }
@@ -44,6 +60,7 @@ bool all_tiers(X const& x) {
   bool ok = same_bits<factored_momentum>("factored, momentum, clip of the tensor", x);
   ok = same_bits<tieropt::skewadam::corrected::experts>("factored", x) && ok;
   ok = same_bits<exact_scaled>("exact, scaled", x) && ok;
+  ok = same_bits<guarded>("exact, guarded, norm of all gradients", x) && ok;
   return same_bits<tieropt::lion::tensor>("momentum alone", x) && ok;
 }
 
