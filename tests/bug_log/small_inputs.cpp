@@ -278,6 +278,30 @@ TEST_CASE("a mask of nothing but zeros is a step of nothing", "[bug log]") {
   CHECK(t.difference(before) == "");
 }
 
+TEST_CASE("an idle expert rests, and catches up with the decays that it missed", "[bug log]") {
+  auto t = uniform<experts>({2, 2, 2}, 0.5, 0);
+  auto const before = t;
+  testing::vector<int> active{0, 1};
+  testing::vector<std::int64_t> missed(2, 0);
+  tieropt::hyper const h{.lr = 0.25, .weight_decay = 0.5};
+  auto const go = [&] {
+    std::vector one{t.whole()};
+    one[0].active = tieropt::view(std::as_const(active).data(), 2);
+    one[0].missed = tieropt::view(missed.data(), 2);
+    REQUIRE(testing::step_of<experts>(executor, one, h, {}) == "");
+  };
+  for (int k = 0; k < 3; ++k) go();
+  CHECK(t.step == testing::vector<std::int64_t>{0, 3});
+  CHECK(missed == testing::vector<std::int64_t>{3, 0});
+  for (int i = 0; i < 4; ++i) CHECK(t.param[i] == 0.5f);
+  for (int i = 0; i < 2; ++i) CHECK((t.row[i] == before.row[i] && t.col[i] == before.col[i]));
+  active[0] = 1;
+  go();
+  CHECK(t.step == testing::vector<std::int64_t>{1, 4});
+  CHECK(missed == testing::vector<std::int64_t>{0, 0});
+  for (int i = 0; i < 8; ++i) CHECK(t.param[i] == 0.5f * 0.875f * 0.875f * 0.875f * 0.875f);
+}
+
 TEST_CASE("a copy of the state goes on as the original would have", "[bug log]") {
   tensor<router, bf16> straight{{5, 7}, 4}, saved{{5, 7}, 4};
   for (int k = 0; k < 6; ++k) {
