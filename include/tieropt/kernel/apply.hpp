@@ -21,21 +21,19 @@ class weight_bits {
  public:
   /// Of a matrix. @param[in] key of its tensor and step
   TIEROPT_HOST_DEVICE explicit weight_bits(uint64_t key)
-      : key_{wide ? role_key(key, draw_role::param) : key}, random_{key_, 0}, first_{0} {}
+      : random_{wide ? role_key(key, draw_role::param) : key, 0} {}
 
   /// Goes to a row. @param[in] first global index of its first element in the tile
   TIEROPT_HOST_DEVICE void go_to(uint64_t first) {
-    if constexpr (wide) first_ = first;
-    if constexpr (draws && !wide) random_.go_to(first);
+    if constexpr (draws) random_.go_to(first);
   }
   /// The bits of a strip. @tparam Group a group @param[in] group the group @param[in] k which strip
   /// @return bits by slot
   template <class Group>
   TIEROPT_HOST_DEVICE auto draw(Group const& group, int k) const {
     if constexpr (wide) {
-      return draw_strip<32>(group, key_, first_ + static_cast<uint64_t>(k * strip));
+      return random_.draw(group, static_cast<uint32_t>(k * strip));
     } else {
-      // The keys are the row's: cheaper than a strip's own.
       auto const first = static_cast<uint32_t>(k * (strip / 2));
       if (random_.share_keys(segment / 2)) {
         return group.draw(random_.parity(), [&](uint32_t j) { return random_.nearby(first + j); });
@@ -48,9 +46,7 @@ class weight_bits {
   }
 
  private:
-  uint64_t key_;
-  element_bits random_;
-  uint64_t first_;
+  cuda::std::conditional_t<wide, wide_element_bits, element_bits> random_;
 };
 
 /// A block applies the update to one tile: p <- round(p (1 - lr wd) - lr U), one fma before the one

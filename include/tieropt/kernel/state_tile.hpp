@@ -18,7 +18,7 @@ inline namespace v0_1 {
 template <int Bits, class Group>
 TIEROPT_HOST_DEVICE auto draw_strip(Group const& group, uint64_t key, uint64_t first) {
   if constexpr (Bits == 32) {
-    return group.draw_wide(wide_element_bits{key, first});
+    return wide_element_bits{key, first}.draw(group, 0);
   } else {
     element_bits const random{key, first};
     if (random.share_keys(strip / 2)) {
@@ -85,10 +85,8 @@ struct quantised_tile {
   }
   /// Finds the scales and writes scales and codes.
   TIEROPT_HOST_DEVICE void store() {
-    auto const largest = group.template largest_in_groups<float>(width, [&](auto at) {
-      float const x = from_bits(bits(values(at)) & 0x7fffffffu);
-      return x < from_bits(0x7f800000u) ? x : 0.0f;
-    });
+    auto const largest = group.template largest_in_groups<float>(
+        width, [&](auto at) { return State::magnitude(values(at)); });
     typename Group::template fragment<float> scale;
     group.zero(scale);
     group.for_each(width, [&](auto at) { scale(at) = State::scale(largest(at)); });

@@ -105,14 +105,21 @@ inline constexpr bool gains_come_last = Parts::transform::homogeneous;
 
 /// The mapping of a pass that forms the update. Registers are left for three blocks, or for two
 /// where more values are in flight: in exact tiers, beside a second operand of the gradient or of
-/// the parameter, and where a row's factor is multiplied in before the transform.
+/// the parameter, where states or weights are coded or drawn for, where weights are wide or
+/// elements may rest, and where a row's factor is multiplied in before the transform.
 /// @tparam Parts see kernel/tensor.hpp @tparam Param what the pass also reads and writes, or none
 /// @return the tier's tuning, completed
 template <class Parts, class Param>
 consteval tuning update_tuning() {
   using need = needs<Parts>;
   constexpr bool takes_update = need::of_update && !cuda::std::is_same_v<Param, none>;
-  constexpr bool lean = need::factored && !need::l2 && !takes_update && gains_come_last<Parts>;
+  constexpr bool plain = lossless_state<typename Parts::momentum::state_type> &&
+                         !keeps_master<typename Parts::master> && !need::counts_elements &&
+                         !(draws_weights<Parts> && sizeof(typename Parts::param) == 1);
+  constexpr bool narrow_param =
+      cuda::std::is_same_v<Param, none> || sizeof(typename Parts::param) <= 2;
+  constexpr bool lean = plain && narrow_param && need::factored && !need::l2 && !takes_update &&
+                        gains_come_last<Parts>;
   using momentum = cuda::std::conditional_t<need::of_gradient || takes_update,
                                             typename Parts::momentum::state_type, none>;
   using exact = cuda::std::conditional_t<need::exact, typename Parts::variance::state_type, none>;

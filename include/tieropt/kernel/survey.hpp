@@ -101,6 +101,7 @@ struct judge_pass {
     T const* const part =
         (need::norm_pass ? tensor.work.grad_part : tensor.work.row_part) + index * parts;
     auto& sum = block.template shared<storage>();
+    block.for_each(1, [&](int64_t) { sum[0] = T(0); });
     block.for_each_group([&](auto const& any_group) {
       auto const& group = any_group.ragged();
       if (group.index() != 0 || !active) return;

@@ -164,7 +164,7 @@ class collector {
   /// @param[in] inner last dimension @param[in] written by a step
   template <class T>
   TIEROPT_HOST void dense(tensor_view<T> const& v, int64_t outer, int64_t inner, bool written) {
-    fail(canonical(v).code);
+    if (errc const wrong = canonical(v).code; wrong != errc::ok) return fail(wrong);
     require(v.size() == outer * inner, errc::shape);
     if (v.rank >= 1 && v.size() > 0 && outer > 1 && inner > 1) {
       int last = v.rank - 1;

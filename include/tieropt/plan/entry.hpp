@@ -139,8 +139,8 @@ TIEROPT_HOST auto make_entry(Bound const& b, tensor_form const& form) {
   if constexpr (master::carries) bind.groups(entry.carry, b.master.carry.data, form.carry);
   entry.shape = form.param.shape;
   entry.step = b.step.data;
-  entry.active = b.active.data;
-  entry.missed = b.missed.data;
+  entry.active = b.active ? b.active.data : nullptr;
+  entry.missed = b.missed ? b.missed.data : nullptr;
   entry.key = static_cast<uint64_t>(b.key);
   entry.first_element = static_cast<uint64_t>(b.first_element);
   entry.group = b.group;

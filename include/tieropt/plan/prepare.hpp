@@ -124,7 +124,7 @@ TIEROPT_HOST status prepare(X const& x, Plan const& p, cuda::std::span<byte> wor
       entry.first_judge = at.judges;
       entry.faulty = needs<parts>::counts_elements ? to.faulty + at.tiles * leaves : nullptr;
       entries[i] = entry;
-      grads[i] = tensor.grad.data;
+      grads[i] = tensor.grad ? tensor.grad.data : nullptr;
       (void)count_tensor<parts>(at, form, tensor.group);
       if (at.tensors - uploaded == chunk) flush();
     }
