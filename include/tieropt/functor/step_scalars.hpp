@@ -36,6 +36,7 @@ struct step_scalars {
   T weight_decay;         ///< alone: of a gradient with decay, or a scaled learning rate
   T eps2;                 ///< least RMS of a parameter
   T norm_gain;            ///< of global_norm_clip; grad_gain has it too, once it is known
+  T unscaling;            ///< grad_gain without norm_gain: what faults are judged with
   T squared_norm;         ///< of the gradient, where a tier surveys it
   uint64_t rounding_key;  ///< of this matrix's tensor and step
   int64_t next_step;      ///< k, the number of this step, from 1

@@ -75,13 +75,13 @@ struct apply_pass {
                                       tensor_inputs<Parts> const& inputs, int64_t index) {
     tile_place const place = locate(tensor.shape, index);
     int64_t const e = place.e, c0 = place.segment * segment;
-    strip_operands<Parts> const in{tensor, inputs.grad, e, c0};
     // An orthogonal tier's faults were counted where its gradient was read.
     fault_tally<Parts> const faults{tensor, index};
-    if (!in.scalars.active) {
+    if (!tensor.scalars[e].active) {  // its gradient may be null
       if constexpr (!need::orthogonal) faults.clear(block);
       return;
     }
+    strip_operands<Parts> const in{tensor, inputs.grad, e, c0};
     int const columns = clamp_count(tensor.shape.C - c0, segment);
     weight_plane<Parts> const weights{tensor, e, c0};
     auto const staged = [&] {

@@ -70,6 +70,7 @@ TIEROPT_HOST_DEVICE step_scalars<typename Parts::compute> derive_scalars(hyper c
   s.eps2 = to<T>(h.eps2);
   s.grad_gain = to<T>(Parts::maximize ? neg(scale) : scale);
   s.norm_gain = T(1);
+  s.unscaling = s.grad_gain;
   s.squared_norm = T(0);
   s.rounding_key = rounding_key(in.seed, key, static_cast<uint64_t>(k));
   s.next_step = k;

@@ -4,6 +4,7 @@
 /// Pass 2 of a factored tier: partial sums into the factors, factors into values. Layer: kernel.
 #pragma once
 
+#include <tieropt/kernel/gradient.hpp>
 #include <tieropt/kernel/state_tile.hpp>
 #include <tieropt/kernel/sums.hpp>
 #include <tieropt/kernel/tensor.hpp>
@@ -37,14 +38,14 @@ struct fold_pass {
   /// @param[in] index which block
   template <class Block>
   TIEROPT_HOST_DEVICE static void run(Block const& block, entry_type const& tensor,
-                                      tensor_inputs<Parts> const&, int64_t index) {
+                                      tensor_inputs<Parts> const& inputs, int64_t index) {
     int64_t const per_matrix = 1 + tensor.shape.segments();
     int64_t const e = index / per_matrix, part = index % per_matrix;
     if (!tensor.scalars[e].active) return;
     if (part == 0) {
       fold_rows(block, tensor, e);
     } else {
-      fold_columns(block, tensor, e, (part - 1) * segment);
+      fold_columns(block, tensor, inputs, e, (part - 1) * segment);
     }
   }
 
@@ -65,9 +66,9 @@ struct fold_pass {
     block.for_each_group([&](auto const& any_group) {
       auto const& group = any_group.ragged();
       for (int64_t r = group.index() * strip; r < R; r += Block::groups * strip) {
-        blend<typename Parts::variance, draw_role::row>(group, part + r, segments, R,
-                                                        clamp_count(R - r, strip), count, row + r,
-                                                        s, first_of(tensor, e * R + r));
+        blend<typename Parts::variance, draw_role::row>(
+            group, part + r, segments, R, clamp_count(R - r, strip), count, row + r, s,
+            first_of(tensor, e * R + r), [](auto) { return false; });
       }
     });
     auto& mean = block.template shared<storage>();
@@ -87,7 +88,8 @@ struct fold_pass {
 
   template <class Block>
   TIEROPT_HOST_DEVICE static void fold_columns(Block const& block, entry_type const& tensor,
-                                               int64_t e, int64_t c0) {
+                                               tensor_inputs<Parts> const& inputs, int64_t e,
+                                               int64_t c0) {
     auto const s = tensor.scalars[e];
     int64_t const C = tensor.shape.C, row_tiles = tensor.shape.row_tiles();
     T const count = static_cast<T>(tensor.shape.R);
@@ -102,13 +104,28 @@ struct fold_pass {
       for (int c = group.index() * strip; c < columns; c += Block::groups * strip) {
         int const width = clamp_count(columns - c, strip);
         if (is_vector) {
-          blend<typename Parts::vector_variance, draw_role::exact>(group, part + c, row_tiles,
-                                                                   pitch, width, count, col + c, s,
-                                                                   first_of(tensor, c0 + c));
+          // A vector's moments are per element: one may have to rest.
+          auto const x = [&] {
+            if constexpr (needs<Parts>::masks) {
+              return gradient_source<Parts>{tensor, inputs.grad, 0, c0}.load_alone(
+                  group, strided_tile{{columns}}, width, 0, c, s);
+            } else {
+              return none{};
+            }
+          }();
+          blend<typename Parts::vector_variance, draw_role::exact>(
+              group, part + c, row_tiles, pitch, width, count, col + c, s, first_of(tensor, c0 + c),
+              [&](auto at) {
+                if constexpr (needs<Parts>::masks) {
+                  return x.faulty(at);
+                } else {
+                  return false;
+                }
+              });
         } else {
-          blend<typename Parts::variance, draw_role::col>(group, part + c, row_tiles, pitch, width,
-                                                          count, col + c, s,
-                                                          first_of(tensor, e * C + c0 + c));
+          blend<typename Parts::variance, draw_role::col>(
+              group, part + c, row_tiles, pitch, width, count, col + c, s,
+              first_of(tensor, e * C + c0 + c), [](auto) { return false; });
         }
       }
     });
@@ -117,11 +134,13 @@ struct fold_pass {
     });
   }
 
-  /// Sums n rows of partial sums and blends their mean into a strip of the state.
-  template <class Variance, draw_role Role, class Group>
+  /// Sums n rows of partial sums and blends their mean into a strip of the state, but for elements
+  /// that rest.
+  template <class Variance, draw_role Role, class Group, class Rests>
   TIEROPT_HOST_DEVICE static void blend(Group const& group, T* part, int64_t n, int64_t pitch,
                                         int width, T count, state_type* state,
-                                        step_scalars<T> const& scalars, uint64_t first) {
+                                        step_scalars<T> const& scalars, uint64_t first,
+                                        Rests const& rests) {
     step_scalars<T> const s = scalars;
     tree_rows<T>(group, part, n, pitch, width);
     auto const sum = group.load(part, width, unit_stride{});
@@ -129,14 +148,15 @@ struct fold_pass {
         group, ragged_tile{}, width, state_plane<state_type>{{state, 0, 1}}, 0, 0,
         {s.rounding_key, first});
     group.for_each(width, [&](auto at) {
-      T v = factor.template get<T>(at);
+      T const before = factor.template get<T>(at);
+      T v = before;
       T square = div(sum.template get<T>(at), count);
       // The sums were taken before the norm of all gradients was known.
       if constexpr (needs<Parts>::clips_norm && !needs<Parts>::norm_pass) {
         square = mul(mul(square, s.norm_gain), s.norm_gain);
       }
       Variance{}(v, add(square, eps::square_offset(s)), s);
-      factor.put(at, v);
+      factor.put(at, rests(at) ? before : v);
     });
     factor.store();
   }

@@ -24,16 +24,17 @@ struct strip_gradient {
   Grad grad;                          ///< as it came
   Weight weight;                      ///< of an L2 decay
   T gain;                             ///< of the gradient
+  T unscaling;                        ///< of the gradient that is judged
   T weight_decay;                     ///< of an L2 decay
 
   /// An element. @tparam At a slot @param[in] at slot @return gain g, plus weight_decay p; 0 where
   /// it rests
   template <class At>
   TIEROPT_HOST_DEVICE T operator()(At at) const {
-    T g = mul(gain, grad.template get<T>(at));
     if constexpr (needs<Parts>::masks) {
-      if (is_faulty(g)) return T(0);
+      if (faulty(at)) return T(0);
     }
+    T const g = mul(gain, grad.template get<T>(at));
     if constexpr (cuda::std::is_same_v<Weight, none>) {
       return g;
     } else {
@@ -43,7 +44,8 @@ struct strip_gradient {
   /// Whether an element is faulty. @tparam At a slot @param[in] at slot @return true if so
   template <class At>
   TIEROPT_HOST_DEVICE bool faulty(At at) const {
-    return is_faulty(mul(gain, grad.template get<T>(at)));
+    T const judged = needs<Parts>::clips_norm ? unscaling : gain;
+    return is_faulty(mul(judged, grad.template get<T>(at)));
   }
 };
 
@@ -84,8 +86,8 @@ class gradient_source {
       auto const grad = group.load(grad_.at(r, c, stride), width, stride);
       auto const weight = weights_.load(group, cut, width, r, c);
       return strip_gradient<Parts, cuda::std::remove_const_t<decltype(grad)>,
-                            cuda::std::remove_const_t<decltype(weight)>>{grad, weight, s.grad_gain,
-                                                                         s.weight_decay};
+                            cuda::std::remove_const_t<decltype(weight)>>{
+          grad, weight, s.grad_gain, s.unscaling, s.weight_decay};
     } else {
       return load_alone(group, cut, width, r, c, s);
     }
@@ -102,7 +104,7 @@ class gradient_source {
     auto const stride = cut.stride(grad_.col);
     auto const grad = group.load(grad_.at(r, c, stride), width, stride);
     return strip_gradient<Parts, cuda::std::remove_const_t<decltype(grad)>, none>{
-        grad, {}, s.grad_gain, s.weight_decay};
+        grad, {}, s.grad_gain, s.unscaling, s.weight_decay};
   }
 
  private:

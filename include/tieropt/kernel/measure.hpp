@@ -64,8 +64,8 @@ struct measure_pass {
     using clip = typename Parts::clip;
     tile_place const place = locate(tensor.shape, index);
     int64_t const e = place.e, c0 = place.segment * segment;
+    if (!tensor.scalars[e].active) return;  // its gradient may be null
     strip_operands<Parts> const in{tensor, inputs.grad, e, c0};
-    if (!in.scalars.active) return;
     auto& kept = block.template shared<storage>();
     bool const aligned = tensor.aligned && on_16_bytes(inputs.grad);
 

@@ -171,7 +171,7 @@ class collector {
       while (last > 0 && v.extent[last] == 1) --last;
       require(v.extent[last] == inner, errc::shape);
     }
-    require(is_dense(v), errc::layout);
+    require(v.size() == 0 || is_dense(v), errc::layout);
     canonical_form f;
     f.shape = {1, 1, v.size()};
     f.col = 1;
