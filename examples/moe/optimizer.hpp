@@ -68,6 +68,13 @@ inline settings same_settings(tieropt::hyper const& h = {}, bool decays = true) 
 /// Elements of one task over a flat array.
 inline constexpr std::int64_t element_panel = 1 << 16;
 
+/// Elements of a tensor.
+inline std::size_t size_of(std::vector<std::int64_t> const& extents) {
+  std::size_t n = 1;
+  for (auto const extent : extents) n *= static_cast<std::size_t>(extent);
+  return n;
+}
+
 /// A view of run-time rank 1, 2 or 3.
 template <class T>
 tieropt::tensor_view<T> view_of(T* data, std::vector<std::int64_t> const& n) {
@@ -77,6 +84,31 @@ tieropt::tensor_view<T> view_of(T* data, std::vector<std::int64_t> const& n) {
     default: return tieropt::view(data, n[0], n[1], n[2]);
   }
 }
+
+/// A state with an element for every weight, and its view. @tparam State how it is stored
+template <class State>
+struct element_state {
+  std::vector<State> elements;
+
+  tieropt::tensor_view<State> bind(std::vector<std::int64_t> const& extents) {
+    elements.resize(size_of(extents));
+    return view_of(elements.data(), extents);
+  }
+};
+/// Codes, and scales of groups of columns.
+template <tieropt::quantised_state State>
+struct element_state<State> {
+  std::vector<typename State::code> codes;
+  std::vector<float> scales;
+
+  tieropt::quantised_views<State> bind(std::vector<std::int64_t> extents) {
+    codes.resize(size_of(extents));
+    auto const view_of_codes = view_of(codes.data(), extents);
+    extents.back() = tieropt::ceil_div(extents.back(), std::int64_t{tieropt::scale_group});
+    scales.resize(size_of(extents));
+    return {view_of_codes, view_of(scales.data(), extents)};
+  }
+};
 
 /// The tensors of one part and one element type, as tieropt sees them.
 ///
@@ -122,6 +154,7 @@ class bound_range {
   using codec = tieropt::storage<Element>;
   using momentum_type = typename bound_type::momentum_type;
   using variance_type = typename bound_type::variance_type;
+  using factor_type = tieropt::stored_element_t<variance_type>;
   static constexpr bool copied = !std::is_same_v<Element, float>;
   static constexpr element storage = copied ? element::bf16 : element::fp32;
   static constexpr bool steps_as_tensor = Tier::step_scope == tieropt::scope::tensor;
@@ -130,8 +163,9 @@ class bound_range {
 
   struct buffers {
     std::vector<Element> weight, gradient;  // of copied elements
-    std::vector<momentum_type> momentum;    // state: as much as the tier asks for
-    std::vector<variance_type> row, col, exact;
+    element_state<momentum_type> momentum;  // state: as much as the tier asks for
+    element_state<variance_type> exact;
+    std::vector<factor_type> row, col;
     std::vector<std::int64_t> step;
   };
   struct piece {
@@ -155,18 +189,15 @@ class bound_range {
       b.grad = view_of<Element const>(gradients_.elements(id), t.extents);
     }
 
-    auto const need = tieropt::state_bytes<Tier>(t.extents);
     if constexpr (!std::is_same_v<momentum_type, tieropt::none>) {
-      allocate(own.momentum, need.momentum);
-      b.momentum = view_of(own.momentum.data(), t.extents);
+      b.momentum = own.momentum.bind(t.extents);
     }
     if constexpr (!std::is_same_v<variance_type, tieropt::none>) {
-      if (need.exact > 0) {
-        allocate(own.exact, need.exact);
-        b.variance.exact = view_of(own.exact.data(), t.extents);
+      if (tieropt::state_bytes<Tier>(t.extents).exact > 0) {
+        b.variance.exact = own.exact.bind(t.extents);
       } else {
-        allocate(own.row, need.row);
-        allocate(own.col, need.col);
+        own.row.resize(static_cast<std::size_t>(t.matrices() * t.rows()));
+        own.col.resize(static_cast<std::size_t>(t.matrices() * t.cols()));
         b.variance.row = tieropt::view(own.row.data(), t.matrices(), t.rows());
         b.variance.col = tieropt::view(own.col.data(), t.matrices(), t.cols());
       }
@@ -179,11 +210,6 @@ class bound_range {
       if (t.tier == population::experts) b.active = tieropt::view(tokens, t.matrices());
     }
     bound_.push_back(b);
-  }
-
-  template <class T>
-  static void allocate(std::vector<T>& state, std::int64_t bytes) {
-    state.resize(static_cast<std::size_t>(bytes) / sizeof(T));
   }
 
   /// Calls f(tensor, its buffers, element) for all elements that are copied.

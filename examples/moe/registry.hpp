@@ -19,6 +19,8 @@ std::unique_ptr<stepper> expert_momentum(bound_model const&);
 std::unique_ptr<stepper> factored_router(bound_model const&);
 std::unique_ptr<stepper> uniform(bound_model const&);
 std::unique_ptr<stepper> adamw(bound_model const&);
+std::unique_ptr<stepper> skewadam_int8(bound_model const&);
+std::unique_ptr<stepper> adamw_8bit(bound_model const&);
 std::unique_ptr<stepper> muon(bound_model const&);
 std::unique_ptr<stepper> mixed(bound_model const&);
 std::unique_ptr<stepper> lion(bound_model const&);
@@ -32,8 +34,8 @@ inline constexpr char const* where_rates_come_from =
     R"(A second rate is of the tensors that Muon leaves to others: vectors, embeddings, heads, router, and
 mixed's experts. The rates here: adamw, lion and adafactor by a sweep over 0.3x, 1x and 3x (task text,
 150 steps, cosine, seed 1; for lion and adafactor the best was the largest); skewadam, its ablations,
-adam and the second rates take adamw's, as in the paper; muon its authors'; rmsprop and sgd what is
-common elsewhere.
+those of 8 bits, adam and the second rates take adamw's, as in the paper; muon its authors'; rmsprop
+and sgd what is common elsewhere.
 )";
 
 /// To add an optimizer, compose its tiers in a file of its own, declare it above and add a line.
@@ -79,6 +81,17 @@ inline constexpr registered registry[] = {
      .usual = {0.02, 2e-3},
      .paper = {0.02, 3e-4},
      .make = optimizers::mixed},
+    {.name = "skewadam-int8",
+     .summary = "skewadam-corrected with the backbone's momentum in int8",
+     .groups = in_skewadam,
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::skewadam_int8},
+    {.name = "adamw-8bit",
+     .summary = "AdamW with both states in 8 bits",
+     .usual = {2e-3},
+     .paper = {3e-4},
+     .make = optimizers::adamw_8bit},
     {.name = "adam", .summary = "Adam, without decay", .usual = {2e-3}, .make = optimizers::adam},
     {.name = "rmsprop",
      .summary = "one fp32 state, without decay",
