@@ -18,8 +18,8 @@ inline constexpr int max_batch = 6;
 
 /// How the E matrices of a tensor lie: leading dimensions that no operand lets merge.
 struct batch_shape {
-  int n = 0;                    ///< dimensions
-  int64_t extent[max_batch]{};  ///< matrices along each, slowest first; their product is E
+  int n;                      ///< dimensions
+  int64_t extent[max_batch];  ///< matrices along each, slowest first; their product is E
 };
 
 /// One matrix of an operand, from some column on.
@@ -91,8 +91,8 @@ struct state_plane<none> {};
 
 /// Where a matrix lies in the buffers of a state, in elements.
 struct state_place {
-  int64_t elements = 0;  ///< or codes
-  int64_t scales = 0;    ///< of a block-quantised state
+  int64_t elements;  ///< or codes
+  int64_t scales;    ///< of a block-quantised state
 };
 
 /// A state of a tensor, element by element.

@@ -70,12 +70,12 @@ TIEROPT_HOST_DEVICE constexpr int64_t padded_columns(int64_t C) { return ceil_di
 /// Where one matrix lies in each operand, in elements: found by the first launch of a step, since
 /// dividing takes registers that the passes do not have.
 struct matrix_place {
-  int64_t param = 0;     ///< of the parameter
-  int64_t grad = 0;      ///< of the gradient
+  int64_t param;         ///< of the parameter
+  int64_t grad;          ///< of the gradient
   state_place momentum;  ///< of the momentum
   state_place exact;     ///< of the second moment
-  int64_t weight = 0;    ///< of the master
-  int64_t carry = 0;     ///< of the carries
+  int64_t weight;        ///< of the master
+  int64_t carry;         ///< of the carries
 };
 
 /// Everything of one tensor but its gradient's address; an array of these lives in the workspace.

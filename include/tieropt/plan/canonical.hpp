@@ -16,7 +16,7 @@ struct canonical_form {
   geometry shape{0, 0, 0};       ///< E, R, C
   int64_t row = 0;               ///< elements between rows
   int64_t col = 0;               ///< elements between columns
-  batch_shape batch;             ///< how the matrices lie: as few dimensions as it takes
+  batch_shape batch{};           ///< how the matrices lie: as few dimensions as it takes
   int64_t between[max_batch]{};  ///< elements between matrices, by dimension of the batch
 };
 

@@ -80,7 +80,7 @@ struct tensor_form {
   canonical_form exact_scales;     ///< of a block-quantised one
   canonical_form weight;           ///< of a master
   canonical_form carry;            ///< of a carry_master
-  batch_shape batch;               ///< how the matrices of all of them lie
+  batch_shape batch{};             ///< how the matrices of all of them lie
   bool is_vector = false;          ///< below rank 2
 
   /// Calls f for all of them. @tparam F callable @param[in] f called with each form
