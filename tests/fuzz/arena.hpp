@@ -142,10 +142,16 @@ class arena {
   int64_t used_ = 0;
 };
 
+/// Whether a view has no elements; the extents beside a 0 may be anything.
+template <class T>
+bool is_empty(tieropt::tensor_view<T> const& v) {
+  return v.rank < 0 || v.data == nullptr || std::count(v.extent, v.extent + v.rank, 0) > 0;
+}
+
 /// Calls f(element) for every element of a view, in row-major order.
 template <class T, class F>
 void for_each_element(tieropt::tensor_view<T> const& v, F const& f) {
-  if (v.rank < 0 || v.data == nullptr || v.size() == 0) return;
+  if (is_empty(v)) return;
   int64_t index[tieropt::max_rank]{};
   for (;;) {
     int64_t at = 0;

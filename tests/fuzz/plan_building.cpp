@@ -149,7 +149,7 @@ class dense_copy {
  public:
   explicit dense_copy(Bound const& of) : bound{of} {
     for_each_view(bound, [&](auto& v) {
-      if (v.rank < 0 || v.data == nullptr) return;
+      if (fuzz::is_empty(v)) return;
       auto const n = static_cast<std::size_t>(v.size());
       auto& values = values_.emplace_back(n * sizeof(*v.data));
       std::size_t i = 0;
@@ -164,7 +164,7 @@ class dense_copy {
   void check(Bound& original) {
     std::size_t next = 0;
     for_each_view(original, [&](auto& v) {
-      if (v.rank < 0 || v.data == nullptr) return;
+      if (fuzz::is_empty(v)) return;
       auto const& values = values_[next++];
       std::size_t i = 0;
       fuzz::for_each_element(v, [&](auto* p) {
