@@ -3,31 +3,20 @@
 /// @file
 /// One tensor of one tier on the device: a step of the library, and the same step by hand.
 ///
-/// TIEROPT_BENCH_TIER names the tier, one of the structs below. A program holds one, so that a
-/// change of a kernel recompiles little.
+/// A program holds one of the tiers below, or a list of others, so that a change of a kernel
+/// recompiles little.
 #pragma once
 
-#include <tieropt/tieropt.cuh>
-
+#include "buffers.cuh"
 #include "hand_one_pass.cuh"
 
 #include <cuda/std/array>
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace device_bench {
-
-using tieropt::bf16;
-using tieropt::int64_t;
-using tieropt::uint32_t;
-using tieropt::uint64_t;
 
 struct experts : tieropt::skewadam::corrected::experts {};
 struct backbone : tieropt::skewadam::corrected::backbone {};
@@ -43,126 +32,16 @@ struct rounded : Tier {
   using rounding = Rounding;  ///< of bf16
 };
 
-/// Ends the program when something fails. @param[in] holds whether it does @param[in] what failed
-inline void demand(bool holds, char const* what) {
-  if (holds) return;
-  std::printf("failed: %s\n", what);
-  std::exit(1);
-}
-/// Ends the program when the runtime fails. @param[in] error what a call returned
-inline void demand(cudaError_t error) { demand(error == cudaSuccess, cudaGetErrorString(error)); }
-
-/// Where buffers lie.
-enum class place {
-  device,  ///< device memory
-  both     ///< memory that the host also reaches
-};
-
-/// A piece of memory that the device reaches. @tparam T element type
-template <class T>
-class buffer {
- public:
-  /// @param[in] count elements, all zero @param[in] where they lie
-  explicit buffer(int64_t count, place where = place::device) : count_{count} {
-    auto** const data = reinterpret_cast<void**>(&data_);
-    demand(where == place::both ? cudaMallocManaged(data, bytes()) : cudaMalloc(data, bytes()));
-    demand(cudaMemset(data_, 0, bytes()));
-    demand(cudaDeviceSynchronize());
-  }
-  /// @param[in] host what it starts with @param[in] where it lies
-  buffer(std::vector<T> const& host, place where)
-      : buffer{static_cast<int64_t>(host.size()), where} {
-    demand(cudaMemcpy(data_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  buffer(buffer const&) = delete;
-  ~buffer() { cudaFree(data_); }
-  /// @return first element, on the device
-  T* data() const { return data_; }
-  /// @return bytes allocated
-  size_t bytes() const { return static_cast<size_t>(count_ > 0 ? count_ : 1) * sizeof(T); }
-  /// Whether two buffers hold the same bits. @param[in] that of the same size @return true if so
-  bool equals(buffer const& that) const {
-    std::vector<char> a(bytes()), b(bytes());
-    demand(cudaMemcpy(a.data(), data_, bytes(), cudaMemcpyDeviceToHost));
-    demand(cudaMemcpy(b.data(), that.data_, bytes(), cudaMemcpyDeviceToHost));
-    return a == b;
-  }
-
- private:
-  T* data_ = nullptr;
-  int64_t count_;
-};
-
-/// (E, R, C), dense.
-struct shape {
-  int64_t E, R, C;  ///< extents
-  /// @return elements
-  int64_t size() const { return E * R * C; }
-};
-
-/// @param[in] i counter @return a number in [-1, 1)
-inline float uniform(uint64_t i) {
-  return static_cast<float>(static_cast<int>(
-             tieropt::mix32(static_cast<uint32_t>(i), static_cast<uint32_t>(i >> 32), 7))) *
-         0x1p-31f;
-}
-
-/// The buffers of one tensor. @tparam Tier a tier
-template <class Tier>
-struct buffers {
-  static constexpr bool keeps = tieropt::keeps_momentum<typename Tier::momentum>;
-  static constexpr bool factored = Tier::variance::factored;
-  static constexpr bool divides = tieropt::keeps_variance<typename Tier::variance>;
-  static constexpr bool one_step = Tier::step_scope == tieropt::scope::tensor;
-
-  /// @param[in] n count @param[in] f value of an element @return n elements
-  template <class T, class F>
-  static std::vector<T> filled(int64_t n, F f) {
-    std::vector<T> v(static_cast<size_t>(n));
-#pragma omp parallel for
-    for (int64_t i = 0; i < n; ++i) v[i] = tieropt::storage<T>::nearest(f(uint64_t(i)));
-    return v;
-  }
-  static float positive(uint64_t i) { return 1e-3f * (1.5f + uniform(i)); }
-
-  shape s;                        ///< extents
-  buffer<bf16> param, grad;       ///< (E, R, C)
-  buffer<float> momentum, exact;  ///< (E, R, C), or empty
-  buffer<float> row, col;         ///< (E, R), (E, C), or empty
-  buffer<int64_t> step;           ///< (E), or one
-
-  /// @param[in] of extents @param[in] where they lie
-  explicit buffers(shape const& of, place where = place::device)
-      : s{of},
-        param{filled<bf16>(s.size(), [](uint64_t i) { return uniform(i); }), where},
-        grad{filled<bf16>(s.size(), [](uint64_t i) { return 0.01f * uniform(i + 0x100000000u); }),
-             where},
-        momentum{filled<float>(keeps ? s.size() : 0,
-                               [](uint64_t i) { return 0.01f * uniform(i + 0x200000000u); }),
-                 where},
-        exact{filled<float>(divides && !factored ? s.size() : 0, positive), where},
-        row{filled<float>(factored ? s.E * s.R : 0, positive), where},
-        col{filled<float>(factored ? s.E * s.C : 0, positive), where},
-        step{std::vector<int64_t>(static_cast<size_t>(one_step ? 1 : s.E), 3), where} {}
-
-  /// Names the first buffer that differs. @param[in] that buffers @return null if none does
-  char const* differs(buffers const& that) const {
-    if (!param.equals(that.param)) return "parameters";
-    if (!momentum.equals(that.momentum)) return "momentum";
-    if (!exact.equals(that.exact)) return "exact second moments";
-    if (!row.equals(that.row)) return "row factors";
-    if (!col.equals(that.col)) return "column factors";
-    return nullptr;
-  }
-};
-
 inline constexpr tieropt::hyper hypers{.lr = 1e-2, .clip = 0.5, .weight_decay = 0.1};
 inline constexpr uint64_t seed = 42, tensor_key = 17;
+inline constexpr tieropt::step_inputs inputs{.seed = seed, .max_grad_norm = 1};
 
-/// A plan over one tensor. @tparam Tier a tier
-template <class Tier>
+/// A plan over one tensor. @tparam Tier a tier @tparam Param of parameters
+/// @tparam Grad of gradients
+template <class Tier, class Param = bf16, class Grad = Param>
 class library_step {
-  using bound = tieropt::bound_tensor<Tier, bf16>;
+  using memory = buffers<Tier, Param, Grad>;
+  using bound = tieropt::bound_tensor<Tier, Param, Grad>;
   using tensors = cuda::std::array<bound, 1>;
   using policy = tieropt::tier_policy<Tier>;
 
@@ -170,8 +49,7 @@ class library_step {
   /// @tparam X an executor @param[in] b buffers that outlive this @param[in] how schedule
   /// @param[in] x the executor @param[in] where the workspace lies
   template <tieropt::executor X>
-  library_step(buffers<Tier> const& b, tieropt::schedule how, X const& x,
-               place where = place::device)
+  library_step(memory const& b, tieropt::schedule how, X const& x, place where = place::device)
       : tensors_{bind(b)},
         plan_{*tieropt::make_plan<policy>(how, tensors_)},
         memory_{static_cast<int64_t>(plan_.workspace_bytes()), where} {
@@ -184,7 +62,7 @@ class library_step {
   template <tieropt::executor X>
   void operator()(X const& x) const {
     tieropt::hyper const h[] = {hypers};
-    auto const status = tieropt::enqueue(x, plan_, workspace(), h, {.seed = seed});
+    auto const status = tieropt::enqueue(x, plan_, workspace(), h, inputs);
     demand(static_cast<bool>(status), message(status));
   }
   /// @return the plan
@@ -192,20 +70,20 @@ class library_step {
 
  private:
   cuda::std::span<std::byte> workspace() const { return {memory_.data(), memory_.bytes()}; }
-  static tensors bind(buffers<Tier> const& b) {
+  static tensors bind(memory const& b) {
     shape const s = b.s;
     bound t;
     t.param = tieropt::view(b.param.data(), s.E, s.R, s.C);
-    t.grad = tieropt::view<bf16 const>(b.grad.data(), s.E, s.R, s.C);
-    if constexpr (buffers<Tier>::keeps)
-      t.momentum = tieropt::view(b.momentum.data(), s.E, s.R, s.C);
-    if constexpr (buffers<Tier>::factored) {
+    t.grad = tieropt::view<Grad const>(b.grad.data(), s.E, s.R, s.C);
+    if constexpr (memory::keeps) t.momentum = b.momentum.views(s);
+    if constexpr (memory::factored) {
       t.variance.row = tieropt::view(b.row.data(), s.E, s.R);
       t.variance.col = tieropt::view(b.col.data(), s.E, s.C);
-    } else if constexpr (buffers<Tier>::divides) {
-      t.variance.exact = tieropt::view(b.exact.data(), s.E, s.R, s.C);
+    } else if constexpr (memory::divides) {
+      t.variance.exact = b.exact.views(s);
     }
-    t.step = tieropt::view(b.step.data(), buffers<Tier>::one_step ? 1 : s.E);
+    t.master = b.master.views(s);
+    t.step = tieropt::view(b.step.data(), memory::one_step ? 1 : s.E);
     t.key = tensor_key;
     return {t};
   }
@@ -224,10 +102,11 @@ class hand_step {
   static constexpr bool is_one_of = (std::is_base_of_v<Tiers, Tier> || ...);
 
  public:
-  /// Whether there are kernels for a tier and shape. @param[in] s shape @return true if so
+  /// Whether there are kernels for the tier.
+  static constexpr bool exists = is_one_of<experts, backbone, adamw, lion>;
+  /// Whether they know a shape. @param[in] s shape @return true if so
   static bool knows(shape const& s) {
-    return is_one_of<experts, backbone, adamw, lion> && s.R % 128 == 0 && s.R <= 8192 &&
-           s.C % 1024 == 0 && s.C <= 65536;
+    return exists && s.R % 128 == 0 && s.R <= 8192 && s.C % 1024 == 0 && s.C <= 65536;
   }
   /// @param[in] b buffers that outlive this @pre knows(b.s)
   explicit hand_step(buffers<Tier> const& b)

@@ -11,8 +11,10 @@
 #include "case.cuh"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <map>
+#include <string>
 #include <type_traits>
 
 namespace device_bench {
