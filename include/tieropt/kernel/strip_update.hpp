@@ -78,11 +78,11 @@ class fault_tally {
     }
   }
   /// Writes a leaf's count. @tparam Group a group @tparam Counter from leaf()
-  /// @param[in] group the group @param[in] i which leaf @param[in] counter of the leaf
+  /// @param[in] group the group @param[in] i which leaf @param[in] found in the leaf
   template <class Group, class Counter>
-  TIEROPT_HOST_DEVICE void write(Group const& group, int i, Counter const& counter) const {
+  TIEROPT_HOST_DEVICE void write(Group const& group, int i, Counter const& found) const {
     if constexpr (counts) {
-      T const sum = group.reduce(counter.n);
+      T const sum = group.reduce(found.n);
       group.single([&] { to_[i] = static_cast<int>(sum); });
     }
   }
