@@ -35,6 +35,7 @@ struct fold_pass {
   }
 
   /// Runs one block. @tparam Block a block @param[in] block the block @param[in] tensor the tensor
+  /// @param[in] inputs its gradient, for a vector whose elements may rest
   /// @param[in] index which block
   template <class Block>
   TIEROPT_HOST_DEVICE static void run(Block const& block, entry_type const& tensor,

@@ -40,16 +40,18 @@ struct scaled_codes {
 
  protected:
   /// All bits or none: g++ vectorises no arithmetic that it has moved into a branch.
+  /// @param[in] all whether all @return a mask
   TIEROPT_HOST_DEVICE static uint32_t mask(bool all) { return 0u - static_cast<uint32_t>(all); }
-  /// Uniform in [0, 1], 2^31 steps where it is small.
+  /// Uniform in [0, 1], 2^31 steps where it is small. @param[in] r random bits @return a number
   TIEROPT_HOST_DEVICE static float uniform(uint32_t r) {
     return mul(static_cast<float>(static_cast<int>(r >> 1)), 0x1p-31f);
   }
   /// Whether a < b, for a not below 0: a comparison flushes subnormals under --use_fast_math.
+  /// @param[in] a value @param[in] b value @return true if so
   TIEROPT_HOST_DEVICE static bool below(float a, float b) {
     return static_cast<int>(bits(a)) < static_cast<int>(bits(b));
   }
-  /// A scaled magnitude, cut at 1.
+  /// A scaled magnitude, cut at 1. @param[in] a not below 0 @return min(a, 1)
   TIEROPT_HOST_DEVICE static float cut(float a) {
     return from_bits(bits(a) < bits(1.0f) ? bits(a) : bits(1.0f));
   }
