@@ -31,6 +31,20 @@ struct unclipped_backbone : tieropt::skewadam::corrected::backbone {
 struct clipped_lion : tieropt::lion::tensor {
   using clip = tieropt::rms_clip<>;
 };
+struct norm_adamw : tieropt::adamw::tensor {
+  using grad_clip = tieropt::global_norm_clip;
+};
+struct norm_backbone : tieropt::skewadam::corrected::backbone {
+  using grad_clip = tieropt::global_norm_clip;
+  using fault = tieropt::skip_step;
+};
+struct norm_l2_experts : tieropt::skewadam::corrected::experts {
+  using decay = tieropt::l2_decay;
+  using grad_clip = tieropt::global_norm_clip;
+};
+struct narrow_backbone : tieropt::skewadam::corrected::backbone {
+  using momentum = tieropt::ema_momentum<tieropt::bf16>;
+};
 struct cautious_adamw : tieropt::adamw::tensor {
   using transform = tieropt::cautious_update;
   using clip = tieropt::cautious_scale<>;
@@ -107,4 +121,14 @@ TEST_CASE("what the states do not tell is read again", "[grad-reads]") {
   check<clipped_lion>(2);
   check<cautious_adamw>(2);
   check<tieropt::muon::matrix>(2);
+}
+
+TEST_CASE("a norm of all gradients costs a reading where no squares are summed", "[grad-reads]") {
+  check<norm_adamw>(2);
+  check<norm_backbone>(2);
+  check<norm_l2_experts>(4);
+}
+
+TEST_CASE("a momentum that is rounded is not read back", "[grad-reads]") {
+  check<narrow_backbone>(3);
 }
