@@ -9,6 +9,11 @@ namespace {
 template <class Tier, class T>
 using plan_for = tieropt::plan<tieropt::tier_policy<Tier>, tieropt::bound_tensor<Tier, T>>;
 
+// What the presets lack: passes that look at all gradients first.
+struct clipped : tieropt::adamw::tensor {
+  using grad_clip = tieropt::global_norm_clip;
+};
+
 // Launches nothing.
 struct no_products {
   template <class T>
@@ -47,4 +52,5 @@ void* kernels[] = {
     reinterpret_cast<void*>(step<corrected::experts, float>),
     reinterpret_cast<void*>(step<corrected::router, float>),
     reinterpret_cast<void*>(step<tieropt::adamw::tensor, float>),
+    reinterpret_cast<void*>(step<clipped, tieropt::bf16>),
 };
