@@ -278,6 +278,40 @@ TEST_CASE("a mask of nothing but zeros is a step of nothing", "[bug log]") {
   CHECK(t.difference(before) == "");
 }
 
+TEST_CASE("a view that is none is not read, whatever its address", "[bug log]") {
+  tensor<experts> t{{2, 2}, 4};
+  t.new_gradient(0);
+  auto const before = t;
+  int const active[1]{};
+  std::vector one{t.whole()};
+  one[0].active = tieropt::view(active, 1);
+  one[0].active.rank = -1;  // so that it steps
+  one[0].grad.rank = -1;    // so that it rests
+  REQUIRE(testing::step_of<experts>(executor, one, {}, {}) == "");
+  CHECK(t.difference(before) == "");
+  one[0].grad.rank = 2;
+  REQUIRE(testing::step_of<experts>(executor, one, {}, {}) == "");
+  CHECK(t.step[0] == 1);
+}
+
+TEST_CASE("factors and counters of nine dimensions, or of too many elements, are refused",
+          "[bug log]") {
+  tensor<experts> t{{2, 2}, 4};
+  auto const planned = [&](auto const& change) {
+    std::vector one{t.whole()};
+    change(one[0]);
+    auto const plan = tieropt::make_plan<tieropt::tier_policy<experts>>(one);
+    return plan ? tieropt::errc::ok : plan.error().code;
+  };
+  CHECK(planned([](auto&) {}) == tieropt::errc::ok);
+  CHECK(planned([](auto& b) { b.variance.row.rank = 9; }) == tieropt::errc::rank);
+  CHECK(planned([](auto& b) { b.step.rank = 10; }) == tieropt::errc::rank);
+  CHECK(planned([](auto& b) {
+          b.variance.col.extent[0] = b.variance.col.extent[1] = std::int64_t{1} << 40;
+        }) == tieropt::errc::too_large);
+  CHECK(planned([](auto& b) { b.step.extent[0] = INT64_MIN; }) == tieropt::errc::shape);
+}
+
 TEST_CASE("an idle expert rests, and catches up with the decays that it missed", "[bug log]") {
   auto t = uniform<experts>({2, 2, 2}, 0.5, 0);
   auto const before = t;
