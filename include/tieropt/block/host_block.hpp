@@ -154,9 +154,9 @@ class host_group {
   template <class N, class Stride>
   TIEROPT_HOST_DEVICE fragment<uint32_t> read_bits(uint8_t const* p, N n, Stride stride) const {
     fragment<uint32_t> out;
-    for (int i = 0; i < strip; i += 8) {
-      uint32_t const eight = i < n ? p[i / 8 * stride] : 0u;
-      for (int k = 0; k < 8; ++k) out.x[i + k] = i + k < n ? eight >> k & 1u : 0u;
+    for (int b = 0; b < strip / 8; ++b) {
+      uint32_t const eight = 8 * b < n ? p[b * stride] : 0u;
+      for (int k = 0; k < 8; ++k) out.x[8 * b + k] = 8 * b + k < n ? eight >> k & 1u : 0u;
     }
     return out;
   }

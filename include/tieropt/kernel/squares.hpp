@@ -22,8 +22,9 @@ struct squares_pass {
   using entry_type = tensor_entry<Parts>;         ///< one tensor
   /// Reads gradients, and parameters where the gradient decays.
   static constexpr int bytes = widest<typename Parts::grad, grad_decay_operand<Parts>>();
-  /// Wide operands leave registers for two blocks.
-  static constexpr tuning tune = tune_for<Parts>(bytes, bytes > 2 || needs<Parts>::l2 ? 2 : 3);
+  /// Wide operands, and elements that may rest, leave registers for two blocks.
+  static constexpr tuning tune =
+      tune_for<Parts>(bytes, bytes > 2 || needs<Parts>::l2 || needs<Parts>::masks ? 2 : 3);
   /// Whether a tier needs it.
   static constexpr bool wanted = needs<Parts>::factored;
   /// Where its blocks start.

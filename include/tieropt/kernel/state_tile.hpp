@@ -57,53 +57,81 @@ struct drawing_tile {
   TIEROPT_HOST_DEVICE void store() { tile.store(); }
 };
 
-/// A strip of a block-quantised state: what is put is coded once all of it is known.
+/// A strip of a block-quantised state: decoded when it is loaded, coded when it is stored.
 /// @tparam State how it is stored @tparam Draws whether codes are rounded stochastically
-/// @tparam Group a group @tparam Width width type @tparam Codes tile of the codes
-/// @tparam Scales by slot
-template <class State, bool Draws, class Group, class Width, class Codes, class Scales>
-struct quantised_tile {
-  Group const& group;                               ///< that the strip belongs to
-  Width width;                                      ///< columns
-  Codes codes;                                      ///< as they were
-  Scales scales;                                    ///< as they were
-  float* to;                                        ///< scale of slot 0
-  int64_t between;                                  ///< elements between scales
-  strip_random random;                              ///< of its elements
-  typename Group::template fragment<float> values;  ///< what was put
+/// @tparam Group a group @tparam Width width type @tparam Stride stride type
+template <class State, bool Draws, class Group, class Width, class Stride>
+class quantised_tile {
+  template <class T>
+  using fragment = typename Group::template fragment<T>;
 
-  /// Decodes. @tparam T compute type @tparam At a slot @param[in] at slot @return value
+ public:
+  /// Loads it. @param[in] group that the strip belongs to, which must outlive the tile
+  /// @param[in] width columns @param[in] codes code of slot 0 @param[in] stride between codes
+  /// @param[in] scales scale of slot 0 @param[in] between elements between scales
+  /// @param[in] random of its elements
+  TIEROPT_HOST_DEVICE quantised_tile(Group const& group, Width width, typename State::code* codes,
+                                     Stride stride, float* scales, int64_t between,
+                                     strip_random const& random)
+      : group_{group},
+        width_{width},
+        codes_{codes},
+        stride_{stride},
+        scales_{scales},
+        between_{between},
+        random_{random} {
+    auto const coded = group.load(codes, width, stride);
+    auto const scale = group.read_groups(scales, width, between);
+    if constexpr (!cuda::std::is_same_v<Width, whole_strip>) group.zero(values_);
+    group.for_each(width,
+                   [&](auto at) { values_(at) = State::decode(coded.element(at), scale(at)); });
+  }
+
+  /// A value. @tparam T compute type @tparam At a slot @param[in] at slot @return value
   template <class T, class At>
   TIEROPT_HOST_DEVICE T get(At at) const {
-    return tieropt::to<T>(State::decode(codes.element(at), scales(at)));
+    return tieropt::to<T>(values_(at));
   }
   /// Keeps a value until store(). @tparam T compute type @tparam At a slot @param[in] at slot
   /// @param[in] x value
   template <class T, class At>
   TIEROPT_HOST_DEVICE void put(At at, T x) {
-    values(at) = tieropt::to<float>(x);
+    values_(at) = tieropt::to<float>(x);
   }
   /// Finds the scales and writes scales and codes.
-  TIEROPT_HOST_DEVICE void store() {
-    auto const largest = group.template largest_in_groups<float>(
-        width, [&](auto at) { return State::magnitude(values(at)); });
-    typename Group::template fragment<float> scale;
-    group.zero(scale);
-    group.for_each(width, [&](auto at) { scale(at) = State::scale(largest(at)); });
+  TIEROPT_HOST_DEVICE void store() const {
+    auto const largest = group_.template largest_in_groups<float>(
+        width_, [&](auto at) { return State::magnitude(values_(at)); });
+    // Inverses in a loop of their own: with the codes they would not be vectors on the host.
+    fragment<float> scale, inverse;
+    group_.zero(scale);
+    if constexpr (!cuda::std::is_same_v<Width, whole_strip>) group_.zero(inverse);
+    group_.for_each(width_, [&](auto at) { scale(at) = State::scale(largest(at)); });
+    group_.for_each(width_, [&](auto at) { inverse(at) = State::inverse(scale(at)); });
+    auto codes = group_.blank(codes_, width_, stride_);
     if constexpr (Draws) {
-      auto const drawn = draw_strip<32>(group, random.key, random.first);
-      group.for_each(width, [&](auto at) {
-        float const inverse = State::inverse(scale(at));
-        codes.put_element(at, State::stochastic(values(at), inverse, drawn(at)));
+      auto const drawn = draw_strip<32>(group_, random_.key, random_.first);
+      group_.for_each(width_, [&](auto at) {
+        codes.put_element(at, State::stochastic(values_(at), inverse(at), drawn(at)));
       });
     } else {
-      group.for_each(width, [&](auto at) {
-        codes.put_element(at, State::nearest(values(at), State::inverse(scale(at))));
+      group_.for_each(width_, [&](auto at) {
+        codes.put_element(at, State::nearest(values_(at), inverse(at)));
       });
     }
     codes.store();
-    group.write_groups(to, width, between, scale);
+    group_.write_groups(scales_, width_, between_, scale);
   }
+
+ private:
+  Group const& group_;
+  Width width_;
+  typename State::code* codes_;
+  Stride stride_;
+  float* scales_;
+  int64_t between_;
+  strip_random random_;
+  fragment<float> values_;
 };
 
 /// Loads a strip of a state; what is put into it is rounded as Rounding says where the state is
@@ -124,20 +152,25 @@ TIEROPT_HOST_DEVICE auto load_state(Group const& group, Cut const& cut, Width wi
     auto const stride = cut.stride(state.elements.col);
     auto* const data = state.elements.at(r, c, stride);
     group.prefetch(data + 2 * state.elements.row);
-    auto tile = group.load(data, width, stride);
     if constexpr (quantised_state<State>) {
       int64_t const between = state.scales.col;
-      float* const to = state.scales.at(r, c / scale_group, between);
-      auto const scales = group.read_groups(to, width, between);
-      return quantised_tile<State, Rounding::stochastic, Group, Width, decltype(tile),
-                            cuda::std::remove_const_t<decltype(scales)>>{
-          group, width, tile, scales, to, between, {role_key(random.key, Role), random.first}, {}};
+      return quantised_tile<State, Rounding::stochastic, Group, Width,
+                            cuda::std::remove_const_t<decltype(stride)>>{
+          group,
+          width,
+          data,
+          stride,
+          state.scales.at(r, c / scale_group, between),
+          between,
+          {role_key(random.key, Role), random.first}};
     } else if constexpr (Rounding::stochastic && storage<State>::draws) {
       auto const drawn =
           draw_strip<draw_bits_of<storage<State>>>(group, role_key(random.key, Role), random.first);
-      return drawing_tile<decltype(tile), cuda::std::remove_const_t<decltype(drawn)>>{tile, drawn};
+      auto const tile = group.load(data, width, stride);
+      return drawing_tile<cuda::std::remove_const_t<decltype(tile)>,
+                          cuda::std::remove_const_t<decltype(drawn)>>{tile, drawn};
     } else {
-      return tile;
+      return group.load(data, width, stride);
     }
   }
 }
