@@ -70,6 +70,9 @@ struct tensor_view {
   /// @return the product of the extents, 0 without a view
   TIEROPT_HOST constexpr int64_t size() const {
     int64_t n = rank < 0 ? 0 : 1;
+    for (int i = 0; i < rank; ++i) {
+      if (extent[i] == 0) return 0;  // whatever the others are
+    }
     for (int i = 0; i < rank; ++i) n *= extent[i];
     return n;
   }
