@@ -182,7 +182,7 @@ TEST_CASE("views that split their matrices differently are refused", "[bad input
   std::swap(exact.extent[0], exact.extent[1]);
   exact.stride[0] = 20;
   exact.stride[1] = 60;
-  CHECK(planned<router>(b).code == errc::layout);  // three times two are not two times three
+  CHECK(planned<router>(b).code == errc::layout);  // three times two and two times three share no parts
 }
 
 TEST_CASE("a vector is refused where the tier says so", "[bad input]") {

@@ -102,3 +102,34 @@ TEST_CASE("a transposed parameter and a padded gradient give the dense result", 
     }
   }
 }
+
+TEST_CASE("views that split their matrices in different places give the dense result", "[view]") {
+  // (2, 3, 4, 2, 5): the parameter has a gap after 12 matrices, the gradient after each 4.
+  using owned = testing::owned_tensor<router, float, float>;
+  std::vector<std::int64_t> const shape{2, 3, 4, 2, 5};
+  owned dense{shape, 5}, other{shape, 5};
+  dense.new_gradient(0);
+  testing::vector<float> param(2 * 150, -1.0f), grad(6 * 50, -1.0f);
+  auto const place = [](std::int64_t i, std::int64_t each, std::int64_t gap) {
+    return static_cast<std::size_t>(i / each * gap + i % each);
+  };
+  for (std::int64_t i = 0; i < 240; ++i) {
+    param[place(i, 120, 150)] = dense.param[i];
+    grad[place(i, 40, 50)] = dense.grad[i];
+  }
+  auto bound = other.whole();
+  bound.param.data = param.data();
+  bound.param.stride[0] = 150;
+  bound.grad.data = grad.data();
+  bound.grad.stride[0] = 150;
+  bound.grad.stride[1] = 50;
+  std::vector one{bound}, straight{dense.whole()};
+  testing::executor const x;
+  REQUIRE(testing::step_of<router>(x, one, {}, {}) == "");
+  REQUIRE(testing::step_of<router>(x, straight, {}, {}) == "");
+  for (std::int64_t i = 0; i < 240; ++i) {
+    CHECK(param[place(i, 120, 150)] == dense.param[i]);
+    CHECK(other.exact[i] == dense.exact[i]);
+  }
+  CHECK(param[120] == -1.0f);
+}

@@ -91,11 +91,29 @@ struct tensor_form {
       f(*form);
     }
   }
-  /// Splits the matrices of all of them alike. @return whether that is possible
+  /// Splits the matrices of all of them alike: wherever one of them has to be split.
+  /// @return whether that is possible
   TIEROPT_HOST constexpr bool split_alike() {
+    int64_t cuts[9 * max_batch]{};  // numbers of matrices that end where some view ends, sorted
+    int n = 0;
     for_each([&](canonical_form const& form) {
-      if (form.batch.n > batch.n) batch = form.batch;
+      int64_t matrices = 1;
+      for (int i = form.batch.n - 1; form.shape.size() > 0 && i >= 0; --i) {
+        matrices *= form.batch.extent[i];
+        int at = 0;
+        while (at < n && cuts[at] < matrices) ++at;
+        if (at < n && cuts[at] == matrices) continue;
+        for (int k = n++; k > at; --k) cuts[k] = cuts[k - 1];
+        cuts[at] = matrices;
+      }
     });
+    if (n > max_batch) return false;
+    batch.n = n;
+    for (int i = 0; i < n; ++i) {
+      int64_t const before = i == 0 ? 1 : cuts[i - 1];
+      if (cuts[i] % before != 0) return false;
+      batch.extent[n - 1 - i] = cuts[i] / before;
+    }
     bool possible = true;
     for_each([&](canonical_form& form) {
       if (form.shape.size() > 0) possible = split_like(form, batch) && possible;
