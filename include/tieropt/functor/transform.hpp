@@ -36,7 +36,7 @@ struct sign_update {
   /// The sign. @tparam T compute type @param[in] u update @return -1, 0 or 1; NaN of NaN
   template <class T>
   TIEROPT_HOST_DEVICE static T apply(T u, T) {
-    return u != T(0) && u == u ? (u > T(0) ? T(1) : T(-1)) : u;
+    return is_zero(u) || is_nan(u) ? u : unit_of(u);
   }
 };
 
@@ -49,7 +49,8 @@ struct cautious_update {
   /// @return u if u and g have one sign, else 0; NaN of NaN
   template <class T>
   TIEROPT_HOST_DEVICE static T apply(T u, T g) {
-    return (u > T(0) && !(g > T(0))) || (u < T(0) && !(g < T(0))) ? T(0) : u;
+    bool const agree = !is_zero(g) && !is_nan(g) && bits(unit_of(u)) == bits(unit_of(g));
+    return agree || is_nan(u) || is_zero(u) ? u : T(0);
   }
 };
 

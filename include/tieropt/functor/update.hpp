@@ -96,7 +96,7 @@ struct cautious_scale {
   /// @return sum + 1, or sum if u is 0
   template <class T>
   TIEROPT_HOST_DEVICE static T take(T sum, T u) {
-    return u == T(0) ? sum : add(sum, T(1));
+    return is_zero(u) ? sum : add(sum, T(1));
   }
   /// Adds a row. @tparam T compute type @param[in] sum so far @param[in] row its count
   /// @return sum + row

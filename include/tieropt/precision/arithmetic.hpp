@@ -195,6 +195,21 @@ TIEROPT_HOST_DEVICE float neg(float x) { return from_bits(bits(x) ^ 0x80000000u)
 /// -x, in any case the other sign. @param[in] x value @return -x
 TIEROPT_HOST_DEVICE double neg(double x) { return from_bits(bits(x) ^ (uint64_t{1} << 63)); }
 
+/// Whether a value is +0 or -0; under --use_fast_math a comparison takes subnormals for 0.
+/// @tparam T compute type @param[in] x value @return true for 0
+template <compute_type T>
+TIEROPT_HOST_DEVICE bool is_zero(T x) {
+  return (bits(x) << 1) == 0;
+}
+/// 1 with a sign. @param[in] x value, or NaN @return 1 or -1
+TIEROPT_HOST_DEVICE float unit_of(float x) {
+  return from_bits((bits(x) & 0x80000000u) | 0x3f800000u);
+}
+/// 1 with a sign. @param[in] x value, or NaN @return 1 or -1
+TIEROPT_HOST_DEVICE double unit_of(double x) {
+  return from_bits((bits(x) & (uint64_t{1} << 63)) | (uint64_t{1023} << 52));
+}
+
 /// The larger, +0 above -0; the other one where one is NaN.
 /// @tparam T compute type
 /// @param[in] a value @param[in] b value @return maximum
