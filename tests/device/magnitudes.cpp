@@ -68,3 +68,8 @@ TEST_CASE("tiers with operands in double have the host's bits at every magnitude
 TEST_CASE("an exact tier in 16 bits has the host's bits at every magnitude", "[magnitudes]") {
   run_row<12>();
 }
+
+TEST_CASE("signs and masks have the host's bits at every magnitude", "[magnitudes]") {
+  run_row<2>();  // the sign of a momentum alone
+  run_row<5>();  // its mask
+}
