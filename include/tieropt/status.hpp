@@ -48,6 +48,8 @@ struct [[nodiscard]] status {
   int native = 0;        ///< the runtime's own code for errc::device, the gemm's for errc::product
   int range = -1;        ///< which range of make_plan, or -1
   int64_t tensor = -1;   ///< which tensor of that range (or which group of hyperparameters), or -1
+  /// Which view of that tensor, "momentum.scales" for instance, or "".
+  char const* view = "";
 
   /// Whether the call went well.
   /// @return true for errc::ok

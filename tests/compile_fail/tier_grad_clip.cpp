@@ -9,7 +9,7 @@ struct population : tieropt::tier {
 #ifdef FIXED
   using grad_clip = tieropt::global_norm_clip;
 #else
-  using grad_clip = tieropt::fused_decay;
+  using grad_clip = tieropt::rms_clip<>;
 #endif
 };
 using policy = tieropt::tier_policy<population>;

@@ -69,7 +69,7 @@ struct group_body {
     });
     // Only the first of 32 counts, and what lies below n.
     grp.write_groups(x.new_scale + at_group, n, step, [&](auto at) {
-      return static_cast<float>(most(at)) + static_cast<float>(grp.column(at));
+      return tieropt::add(tieropt::to<float>(most(at)), static_cast<float>(grp.column(at)));
     });
     grp.write_bits(x.new_bit + at_byte, n, step,
                    [&](auto at) { return drawn(at) >> 31 ^ bit(at); });

@@ -8,6 +8,7 @@
 #include "support/model.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace {
@@ -107,10 +108,14 @@ struct narrow_tensor {
 };
 
 template <class Bound>
-errc planned(Bound const& b) {
+tieropt::status status_of(Bound const& b) {
   std::vector<Bound> const one{b};
   auto const plan = tieropt::make_plan<tieropt::tier_policy<typename Bound::population>>(one);
-  return plan ? errc::ok : plan.error().code;
+  return plan ? tieropt::status{} : plan.error();
+}
+template <class Bound>
+errc planned(Bound const& b) {
+  return status_of(b).code;
 }
 
 }  // namespace
@@ -174,6 +179,25 @@ TEST_CASE("views of scales, halves and carries are checked", "[surveys]") {
   CHECK(refused([&](auto& b) { b.momentum.scales.data = t.exact_scales.data(); }) ==
         errc::aliasing);
   CHECK(refused([&](auto& b) { b.momentum.scales.stride[1] = 0; }) == errc::overlapping_strides);
+}
+
+TEST_CASE("a status names the view", "[surveys]") {
+  narrow_tensor t;
+  auto const view_of = [&](auto const& change) {
+    auto b = t.bound();
+    change(b);
+    return std::string{status_of(b).view};
+  };
+  CHECK(view_of([](auto& b) { b.param.rank = 9; }) == "param");
+  CHECK(view_of([](auto& b) { b.grad.extent[0] = 4; }) == "grad");
+  CHECK(view_of([](auto& b) { b.momentum.codes = {}; }) == "momentum.codes");
+  CHECK(view_of([](auto& b) { b.momentum.scales = {}; }) == "momentum.scales");
+  CHECK(view_of([](auto& b) { b.variance.exact.scales.data = nullptr; }) ==
+        "variance.exact.scales");
+  CHECK(view_of([](auto& b) { b.master.carry = {}; }) == "master.carry");
+  CHECK(view_of([](auto& b) { b.step = {}; }) == "step");
+  CHECK(view_of([](auto& b) { b.group = -1; }).empty());
+  CHECK(view_of([](auto&) {}).empty());
 }
 
 TEST_CASE("dimensions that are no rows and columns are refused", "[surveys]") {

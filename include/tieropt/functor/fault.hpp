@@ -64,7 +64,7 @@ concept fault_policy = requires {
   { Part::counts } -> cuda::std::convertible_to<bool>;
 };
 
-/// What was faulty since prepare, where the tier's fault part looks.
+/// What was faulty since prepare; each fault part counts its own.
 struct fault_counts {
   int64_t elements = 0;  ///< faulty elements: propagate_counted, skip_element
   int64_t matrices = 0;  ///< matrices that rested: skip_matrix
@@ -73,19 +73,19 @@ struct fault_counts {
 
 /// The gradients' norm is not limited.
 struct no_grad_clip {
-  static constexpr bool measures = false;  ///< no norm
+  static constexpr bool limits_norm = false;  ///< no norm
 };
 /// The gradients of all tensors with this part are scaled together to a norm of at most
 /// step_inputs::max_grad_norm: by min(1, max_grad_norm / (norm + 1e-6)) (Pascanu et al., arXiv
 /// 1211.5063, alg. 1). They rest where the norm is not finite.
 struct global_norm_clip {
-  static constexpr bool measures = true;  ///< the norm of unscaled gradients
+  static constexpr bool limits_norm = true;  ///< of unscaled gradients
 };
 
 /// A grad_clip part.
 template <class Part>
 concept grad_clip_policy = requires {
-  { Part::measures } -> cuda::std::convertible_to<bool>;
+  { Part::limits_norm } -> cuda::std::convertible_to<bool>;
 };
 
 /// Whether a number is neither NaN nor infinite. @tparam T compute type @param[in] x value

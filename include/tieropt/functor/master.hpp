@@ -53,13 +53,18 @@ struct carry_master {
 /// Columns that share a byte of carries.
 inline constexpr int carry_group = 8;
 
-/// A master part.
+/// Whether a type is one of the masters above.
 template <class Part>
-concept master_policy = requires {
-  typename Part::element;
-  { Part::splits } -> cuda::std::convertible_to<bool>;
-  { Part::carries } -> cuda::std::convertible_to<bool>;
-};
+inline constexpr bool is_master =
+    cuda::std::is_same_v<Part, no_master> || cuda::std::is_same_v<Part, remainder_master> ||
+    cuda::std::is_same_v<Part, carry_master>;
+/// Whole masters are.
+template <class Element>
+inline constexpr bool is_master<master_weights<Element>> = true;
+
+/// A master part; there are no others.
+template <class Part>
+concept master_policy = is_master<Part>;
 
 /// Whether a master part stores anything.
 template <class Part>

@@ -52,7 +52,7 @@ struct needs {
   static constexpr bool counts_elements =
       Parts::fault::counts && (masks || Parts::fault::rests == resting::nothing);
   static constexpr bool rests_step = Parts::fault::rests == resting::step;  ///< all together
-  static constexpr bool clips_norm = Parts::grad_clip::measures;            ///< of all gradients
+  static constexpr bool clips_norm = Parts::grad_clip::limits_norm;         ///< of all gradients
   /// Squared norms of the gradients are known before any state changes.
   static constexpr bool surveys =
       clips_norm || rests_step || Parts::fault::rests == resting::matrix;

@@ -209,6 +209,8 @@ struct settle_body {
       if (rests) {
         s.active = false;
         s.idle = false;
+        // A matrix that all let rest does not count on its own.
+        if (Parts::fault::rests == resting::matrix) s.faulty = false;
       } else if (clips) {
         s.norm_gain = gain;
         s.grad_gain = mul(s.grad_gain, gain);

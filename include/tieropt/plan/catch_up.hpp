@@ -19,11 +19,11 @@ inline namespace v0_1 {
 /// @tparam X an executor @tparam Plan a plan
 /// @param[in] x the executor @param[in] p the plan @param[in,out] workspace a prepared one
 /// @param[in] hypers one per group, with the rate and the decay of the missed steps
-/// @param[in] seed of the rounding bits
+/// @param[in] seed of the rounding bits, another one in each call: an idle matrix has one step
 /// @return ok, workspace_size, workspace_alignment, hyper_*, too_large or device
 template <executor X, class Plan>
 TIEROPT_HOST status catch_up(X const& x, Plan const& p, cuda::std::span<byte> workspace,
-                             cuda::std::span<hyper const> hypers, uint64_t seed = 0) {
+                             cuda::std::span<hyper const> hypers, uint64_t seed) {
   status s = check_workspace(p, workspace);
   if (s) s = check_launches<X>(p);
   if (s) s = check_hypers(p, hypers);

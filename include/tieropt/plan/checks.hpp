@@ -82,6 +82,7 @@ struct tensor_form {
   canonical_form carry;            ///< of a carry_master
   batch_shape batch{};             ///< how the matrices of all of them lie
   bool is_vector = false;          ///< below rank 2
+  char const* view = "";           ///< what is wrong, if anything is
 
   /// Calls f for all of them. @tparam F callable @param[in] f called with each form
   template <class F>
@@ -127,7 +128,8 @@ namespace checks {
 /// Collects the buffers of one tensor and the first thing that is wrong with them.
 class collector {
  public:
-  errc code = errc::ok;  ///< the first thing that is wrong
+  errc code = errc::ok;   ///< the first thing that is wrong
+  char const* view = "";  ///< and where
 
   /// @tparam T element type @param[in] param view of the parameter @param[in] shape its shape
   /// @param[in] dims of the tensor
@@ -140,12 +142,13 @@ class collector {
   }
 
   /// An operand of the parameter's shape, or with groups of columns in the place of columns.
-  /// @tparam T element type @param[in] v view @param[in] written by a step
-  /// @param[in] may_be_null an absent gradient @param[in] group columns that share an element
-  /// @return its form
+  /// @tparam T element type @param[in] name of the view @param[in] v view
+  /// @param[in] written by a step @param[in] may_be_null an absent gradient
+  /// @param[in] group columns that share an element @return its form
   template <class T>
-  TIEROPT_HOST canonical_form matrix(tensor_view<T> const& v, bool written,
+  TIEROPT_HOST canonical_form matrix(char const* name, tensor_view<T> const& v, bool written,
                                      bool may_be_null = false, int group = 1) {
+    name_ = name;
     canonical_form f;
     f.code = errc::shape;
     if (relative_) {
@@ -163,25 +166,28 @@ class collector {
   }
 
   /// A state, with its scales if it has any.
-  /// @tparam State how it is stored @param[in] v its views @param[out] elements their form
-  /// @param[out] scales form of the scales
+  /// @tparam State how it is stored @param[in] names of its view, of its codes and of its scales
+  /// @param[in] v its views @param[out] elements their form @param[out] scales form of the scales
   template <class State>
-  TIEROPT_HOST void state(state_views<State> const& v, canonical_form& elements,
-                          canonical_form& scales) {
+  TIEROPT_HOST void state(char const* const (&names)[3], state_views<State> const& v,
+                          canonical_form& elements, canonical_form& scales) {
     if constexpr (quantised_state<State>) {
-      elements = matrix(v.codes, true);
-      scales = matrix(v.scales, true, false, scale_group);
+      elements = matrix(names[1], v.codes, true);
+      scales = matrix(names[2], v.scales, true, false, scale_group);
     } else {
-      elements = matrix(v, true);
+      elements = matrix(names[0], v, true);
     }
   }
 
   /// A dense buffer: (..., inner) or (..., inner, 1), where the leading dimensions multiply to
   /// outer.
-  /// @tparam T element type @param[in] v view @param[in] outer product of leading dimensions
-  /// @param[in] inner last dimension @param[in] written by a step
+  /// @tparam T element type @param[in] name of the view @param[in] v view
+  /// @param[in] outer product of leading dimensions @param[in] inner last dimension
+  /// @param[in] written by a step
   template <class T>
-  TIEROPT_HOST void dense(tensor_view<T> const& v, int64_t outer, int64_t inner, bool written) {
+  TIEROPT_HOST void dense(char const* name, tensor_view<T> const& v, int64_t outer, int64_t inner,
+                          bool written) {
+    name_ = name;
     if (errc const wrong = canonical(v).code; wrong != errc::ok) return fail(wrong);
     require(v.size() == outer * inner, errc::shape);
     if (v.rank >= 1 && v.size() > 0 && outer > 1 && inner > 1) {
@@ -203,6 +209,7 @@ class collector {
 
   /// Every pair of buffers, once all are known.
   TIEROPT_HOST void disjoint() {
+    name_ = "";
     for (int i = 0; i < n_; ++i) {
       for (int j = i + 1; j < n_; ++j) require(!collide(buffers_[i], buffers_[j]), errc::aliasing);
     }
@@ -210,7 +217,9 @@ class collector {
 
  private:
   TIEROPT_HOST void fail(errc c) {
-    if (code == errc::ok) code = c;
+    if (code != errc::ok || c == errc::ok) return;
+    code = c;
+    view = name_;
   }
   template <class T>
   TIEROPT_HOST void add(T* data, canonical_form const& f, bool written, bool may_be_null) {
@@ -219,6 +228,7 @@ class collector {
     require(reinterpret_cast<uintptr_t>(data) % alignof(T) == 0, errc::misaligned_buffer);
     buffers_[n_++] = {reinterpret_cast<char const*>(data), sizeof(T), f, written};
   }
+  char const* name_ = "";
   geometry shape_;
   int rank_;
   matrix_dims dims_;
@@ -238,6 +248,7 @@ TIEROPT_HOST errc check_tensor(Bound const& b, tensor_form& form) {
   using master = typename parts::master;
   constexpr bool factored = need::factored;
   form.param = canonical(b.param, b.dims);
+  form.view = "param";
   if (form.param.code != errc::ok) return form.param.code;
   geometry const shape = form.param.shape;
   checks::collector c{b.param, shape, b.dims};
@@ -246,43 +257,47 @@ TIEROPT_HOST errc check_tensor(Bound const& b, tensor_form& form) {
       need::orthogonal ||
       (factored && cuda::std::is_same_v<typename parts::vector_variance, refuse>);
   if (refuses && form.is_vector && shape.size() > 0) return errc::rank;
-  c.matrix(b.param, true);
+  c.matrix("param", b.param, true);
   form.grad = form.param;  // an absent gradient that comes later is taken to be laid out alike
-  if (b.grad) form.grad = c.matrix(b.grad, false, true);
+  if (b.grad) form.grad = c.matrix("grad", b.grad, false, true);
   if constexpr (need::momentum) {
-    c.template state<typename Bound::momentum_type>(b.momentum, form.momentum,
-                                                    form.momentum_scales);
+    c.template state<typename Bound::momentum_type>(
+        {"momentum", "momentum.codes", "momentum.scales"}, b.momentum, form.momentum,
+        form.momentum_scales);
   }
   if constexpr (factored) {
     if (form.is_vector) {
-      c.dense(b.variance.exact, 1, shape.C, true);
+      c.dense("variance.exact", b.variance.exact, 1, shape.C, true);
     } else {
-      c.dense(b.variance.row, shape.E, shape.R, true);
-      c.dense(b.variance.col, shape.E, shape.C, true);
+      c.dense("variance.row", b.variance.row, shape.E, shape.R, true);
+      c.dense("variance.col", b.variance.col, shape.E, shape.C, true);
     }
   } else if constexpr (need::exact) {
-    c.template state<typename Bound::variance_type>(b.variance.exact, form.exact,
-                                                    form.exact_scales);
+    c.template state<typename Bound::variance_type>(
+        {"variance.exact", "variance.exact.codes", "variance.exact.scales"}, b.variance.exact,
+        form.exact, form.exact_scales);
   }
   if constexpr (master::splits) {
-    form.weight = c.matrix(b.master.remainder, true);
+    form.weight = c.matrix("master.remainder", b.master.remainder, true);
   } else if constexpr (keeps_master<master>) {
-    form.weight = c.matrix(b.master.weights, true);
+    form.weight = c.matrix("master.weights", b.master.weights, true);
   }
-  if constexpr (master::carries) form.carry = c.matrix(b.master.carry, true, false, carry_group);
+  if constexpr (master::carries)
+    form.carry = c.matrix("master.carry", b.master.carry, true, false, carry_group);
   bool const tensor_step = parts::step_scope == scope::tensor;
-  c.dense(b.step, 1, tensor_step ? 1 : shape.E, true);
+  c.dense("step", b.step, 1, tensor_step ? 1 : shape.E, true);
   if (b.active) {
+    c.dense("active", b.active, 1, shape.E, false);
     c.require(!tensor_step && !need::spans_tensor, errc::active_scope);
-    c.dense(b.active, 1, shape.E, false);
   }
   if (b.missed) {
+    c.dense("missed", b.missed, 1, shape.E, true);
     c.require(need::can_catch_up && b.active, errc::catch_up);
-    c.dense(b.missed, 1, shape.E, true);
   }
+  c.disjoint();
   c.require(b.group >= 0, errc::hyper_group);
   c.require(form.split_alike(), errc::layout);
-  c.disjoint();
+  form.view = c.view;
   return c.code;
 }
 

@@ -281,7 +281,7 @@ template <class Policy, class... Ranges>
             size.state + state_bytes<typename bound::population>(form.param.shape, form.is_vector);
         if (code == errc::ok) count_path(size.paths, tensor, form);
       }
-      if (code != errc::ok) result = status{code, 0, range, i};
+      if (code != errc::ok) result = status{code, 0, range, i, form.view};
       ++i;
     }
     if (!result) return;

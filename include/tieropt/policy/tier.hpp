@@ -154,6 +154,17 @@ struct check_tier<Tier> {
       },
       "[tieropt-tier-state-rounding] state_rounding must be stochastic_rounding or "
       "nearest_rounding; see tieropt/precision/storage.hpp");
+  /// Whether the momentum stores both signs.
+  static constexpr bool has_signed_momentum = [] {
+    if constexpr (has_momentum_state) {
+      return signed_state<typename Tier::momentum::state_type>;
+    } else {
+      return true;
+    }
+  }();
+  static_assert(has_signed_momentum,
+                "[tieropt-tier-momentum-sign] root_uint8 stores no negative values, which a "
+                "momentum has: use softsign_int8; see tieropt/precision/quantised.hpp");
   static_assert(master_policy<typename Tier::master>,
                 "[tieropt-tier-master] master must be no_master, master_weights, remainder_master "
                 "or carry_master; see tieropt/functor/master.hpp");

@@ -101,6 +101,7 @@ struct root_uint8 : scaled_codes {
   using code = uint8_t;                            ///< k; 255 is NaN
   static constexpr char const* name = "U8";        ///< as safetensors spells it
   static constexpr char const* map_name = "root";  ///< of the levels
+  static constexpr bool is_signed = false;         ///< no negative values
 
   /// What a value adds to the scale of its group. @param[in] x value
   /// @return itself, 0 where it is negative or not finite
@@ -152,8 +153,16 @@ struct root_uint8 : scaled_codes {
 /// @tparam Element fp8_e4m3, fp8_e5m2, fp16, bf16, or a type of your own with their formats
 template <class Element>
 struct block_scaled : scaled_codes {
-  using code = Element;                                        ///< as its storage has it
-  using codec = storage<Element>;                              ///< of the elements
+  /// Whether there is a codec with a format.
+  static constexpr bool has_format = requires { typename storage<Element>::format; };
+  static_assert(has_format,
+                "[tieropt-storage-format] block_scaled needs an element type whose storage derives "
+                "from storage_as: fp8_e4m3, fp8_e5m2, fp16, bf16, or one of yours; see "
+                "tieropt/precision/storage.hpp");
+
+  using code = Element;  ///< as its storage has it
+  /// Of the elements.
+  using codec = storage<cuda::std::conditional_t<has_format, Element, bf16>>;
   static constexpr char const* name = codec_name<Element>();   ///< as safetensors spells it
   static constexpr char const* map_name = "linear";            ///< of the levels
   static constexpr float largest_code = codec::format::max();  ///< largest finite element
@@ -191,6 +200,14 @@ struct block_scaled : scaled_codes {
     return from_bits(sign | (u < 0x7f800000u ? within : u));
   }
 };
+
+/// Whether a state stores negative values.
+template <class State>
+inline constexpr bool signed_state = true;
+/// As the state says, if it does.
+template <class State>
+  requires requires { State::is_signed; }
+inline constexpr bool signed_state<State> = State::is_signed;
 
 /// A state of codes with scales. `nearest` and `stochastic` take values of at most the scale (of
 /// block_scaled: what its largest element stands for) and the inverse of the scale.
