@@ -4,6 +4,7 @@
 /// Momentum parts on exact numbers.
 
 #include <tieropt/functor/momentum.hpp>
+#include <tieropt/functor/variance.hpp>
 
 #include "support/catch.hpp"
 
@@ -121,4 +122,19 @@ TEST_CASE("a momentum part is an empty type with a state and an operator", "[fun
   STATIC_REQUIRE_FALSE(tieropt::momentum_policy<no_operator>);
   STATIC_REQUIRE_FALSE(tieropt::momentum_policy<with_data>);
   STATIC_REQUIRE_FALSE(tieropt::momentum_policy<int>);
+}
+
+namespace {
+
+struct by_value {
+  using state_type = float;
+  static constexpr bool factored = false;
+  float operator()(float m, float g, tieropt::step_scalars<float> const&) const { return m + g; }
+};
+
+}  // namespace
+
+TEST_CASE("a part that updates a copy of its state is none", "[momentum]") {
+  STATIC_REQUIRE_FALSE(tieropt::momentum_policy<by_value>);
+  STATIC_REQUIRE_FALSE(tieropt::variance_policy<by_value>);
 }

@@ -29,8 +29,9 @@ concept sound_update_gain = !requires {
 
 /// A momentum part: see the head of this file.
 template <class Part, class T = float>
-concept momentum_policy = has_state_type<Part> && cuda::std::is_empty_v<Part> &&
-    sound_update_gain<Part> &&
+concept momentum_policy =
+    has_state_type<Part> && cuda::std::is_empty_v<Part> && sound_update_gain<Part> &&
+    !updates_a_copy<Part, T> &&
     requires(Part const part, state_operand<Part, T>& state, T g, step_scalars<T> const& s) {
   { part(state, g, s) } -> cuda::std::same_as<T>;
 };

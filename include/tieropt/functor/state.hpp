@@ -20,6 +20,14 @@ concept has_state_type = requires {
   typename Part::state_type;
 };
 
+/// Whether a part would update a copy of its state, which nobody keeps.
+/// @tparam Part momentum or variance part @tparam T compute type
+template <class Part, class T>
+concept updates_a_copy = !cuda::std::is_same_v<typename Part::state_type, none> &&
+                         requires(Part const part, T x, step_scalars<T> const& s) {
+  part(T(0), x, s);
+};
+
 /// What a part's operator gets for its state: T, or none.
 template <class Part, class T>
 using state_operand =

@@ -75,9 +75,9 @@ concept variance_policy = requires {
   typename Part::state_type;
   { Part::factored } -> cuda::std::convertible_to<bool>;
 }
-&&cuda::std::is_empty_v<Part>&& requires(Part const part, state_operand<Part, T>& state, T square,
-                                         step_scalars<T> const& s) {
-  part(state, square, s);
+&&cuda::std::is_empty_v<Part> && !updates_a_copy<Part, T> &&
+    requires(Part const part, state_operand<Part, T>& state, T square, step_scalars<T> const& s) {
+  { part(state, square, s) } -> cuda::std::same_as<void>;
 };
 
 }  // namespace v0_1
