@@ -27,6 +27,7 @@ inline void check_row(row_case const& c, int index) {
   CHECK(r.moved * 10 > r.checked / 10);
   CHECK(r.paths.ragged + r.paths.whole > 0);
   CHECK(r.paths.strided > 0);
+  CHECK((r.caught_up > 0) == c.what.can_catch_up());
 }
 
 /// Rows First to Last - 1. AllPlaces: on every executor of the host.

@@ -55,6 +55,11 @@ struct row {
   constexpr bool computes_double() const {
     return param == kind::f64 || grad == kind::f64 || momentum == kind::f64;
   }
+  /// Whether nothing but decays goes by an idle matrix.
+  constexpr bool can_catch_up() const {
+    return !keeps() && (shape == shape_kind::one_pass || shape == shape_kind::clipped ||
+                        shape == shape_kind::global);
+  }
   constexpr bool inside_eps() const {
     return shape == shape_kind::clipped || shape == shape_kind::tensor_wide ||
            shape == shape_kind::scaled;

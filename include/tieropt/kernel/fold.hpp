@@ -140,14 +140,14 @@ struct fold_pass {
   template <class Variance, draw_role Role, class Group, class Rests>
   TIEROPT_HOST_DEVICE static void blend(Group const& group, T* part, int64_t n, int64_t pitch,
                                         int width, T count, state_type* state,
-                                        step_scalars<T> const& scalars, uint64_t first,
+                                        step_scalars<T> const& scalars, uint64_t element,
                                         Rests const& rests) {
     step_scalars<T> const s = scalars;
     tree_rows<T>(group, part, n, pitch, width);
     auto const sum = group.load(part, width, unit_stride{});
     auto factor = load_state<typename Parts::state_rounding, Role>(
         group, ragged_tile{}, width, state_plane<state_type>{{state, 0, 1}}, 0, 0,
-        {s.rounding_key, first});
+        {s.rounding_key, element});
     group.for_each(width, [&](auto at) {
       T const before = factor.template get<T>(at);
       T v = before;

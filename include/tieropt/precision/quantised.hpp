@@ -213,6 +213,7 @@ inline constexpr bool signed_state<State> = State::is_signed;
 /// block_scaled: what its largest element stands for) and the inverse of the scale.
 template <class S>
 concept quantised_state = requires(typename S::code c, float x, uint32_t r) {
+  { S::name } -> cuda::std::convertible_to<char const*>;
   { S::map_name } -> cuda::std::convertible_to<char const*>;
   { S::magnitude(x) } -> cuda::std::same_as<float>;
   { S::scale(x) } -> cuda::std::same_as<float>;

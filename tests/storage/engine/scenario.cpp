@@ -199,19 +199,17 @@ scenario make_scenario(row_case const& c, int index, std::uint64_t seed) {
   if (c.all_places) s.where = static_cast<place>(random.below(4));
 
   int const n = 1 + static_cast<int>(random.below(3));
-  bool const can_catch_up = !what.keeps() && tier.base.scale == reference::scale_kind::none &&
-                            tier.base.decay == reference::decay_kind::fused && !tier.together();
   for (int i = 0; i < n; ++i) {
     int dims = 0;
     shape const extents =
         some_shape(random, i == 0 ? index : static_cast<int>(random.below(n_sizes)), dims);
     bool const seasoned = random.one_in(2), masked = !tier.together() && random.one_in(2);
-    bool const counts = masked && can_catch_up && random.one_in(2);
+    bool const counts = masked && what.can_catch_up() && random.one_in(2);
     int const common = random.one_in(4) ? static_cast<int>(random.below(3)) : -1;
     std::uint64_t const own = mixed(seed, static_cast<std::uint64_t>(1000 + i)) >> 8;
     for (bool const free : {true, false}) {
       bundle b = make_bundle(what, extents, dims, free, common, source{own}, seasoned, own);
-      b.key = 5 + i, b.first_element = random.one_in(1) ? 3 * i : 0;
+      b.key = 5 + i, b.first_element = 3 * i;
       b.masked = masked, b.counts_missed = counts;
       (free ? s.tensors : s.dense).push_back(std::move(b));
     }
