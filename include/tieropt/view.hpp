@@ -62,6 +62,16 @@ struct tensor_view {
     }
   }
 
+  /// The same elements, to be read. @tparam U their type without const @param[in] v the view
+  template <class U>
+    requires(cuda::std::is_convertible_v<U (*)[], T (*)[]> && !cuda::std::is_same_v<U, T>)
+  TIEROPT_HOST constexpr tensor_view(tensor_view<U> const& v) : data{v.data}, rank{v.rank} {
+    for (int i = 0; i < max_rank; ++i) {
+      extent[i] = v.extent[i];
+      stride[i] = v.stride[i];
+    }
+  }
+
   /// Whether there is a view, of memory or of nothing.
   /// @return true unless default-constructed
   TIEROPT_HOST constexpr explicit operator bool() const { return rank >= 0; }

@@ -54,6 +54,15 @@ TEST_CASE("other layouts keep their strides", "[view]") {
   CHECK((f.extent[0] == 5 && f.extent[1] == 6 && f.stride[0] == 6));
 }
 
+TEST_CASE("a view of what may be written is one of what is read", "[view]") {
+  float data[12];
+  tieropt::tensor_view<float> const written = tieropt::view(data, 3, 4);
+  tieropt::tensor_view<float const> const read = written;
+  CHECK((read.data == data && read.rank == 2 && read.extent[1] == 4 && read.stride[0] == 4));
+  STATIC_REQUIRE_FALSE(
+      std::is_convertible_v<tieropt::tensor_view<float const>, tieropt::tensor_view<float>>);
+}
+
 TEST_CASE("any rank is a stack of matrices", "[view]") {
   static float data[4096];
   auto const form = [](auto const& view) {
