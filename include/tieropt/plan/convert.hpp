@@ -39,8 +39,11 @@ TIEROPT_HOST status convert_state(X const& x, From const& from, To const& to, ui
   using source = typename From::parts;
   using parts = typename To::parts;
   tensor_form there, here;
-  if (errc const code = check_tensor(from, there); code != errc::ok) return {code, 0, -1, 0};
-  if (errc const code = check_tensor(to, here); code != errc::ok) return {code, 0, -1, 1};
+  if (errc const code = check_tensor(from, there); code != errc::ok)
+    return {code, 0, -1, 0, there.view};
+  if (errc const code = check_tensor(to, here); code != errc::ok) {
+    return {code, 0, -1, 1, here.view};
+  }
   if (from.param.rank != to.param.rank) return {errc::shape, 0, -1, 1};
   for (int i = 0; i < to.param.rank; ++i) {
     if (from.param.extent[i] != to.param.extent[i]) return {errc::shape, 0, -1, 1};
