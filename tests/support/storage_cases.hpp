@@ -23,7 +23,7 @@ inline void check_row(row_case const& c, int index) {
   if (!wrong.empty()) return;
   CHECK(r.checked > 10000);
   bool const spreads = c.what.fault <= fault_kind::counted;  // from one fault to a matrix
-  CHECK(r.unbounded * (spreads ? 10 : 1000) < r.checked);
+  CHECK(r.unbounded * (spreads ? 5 : 1000) < r.checked);
   CHECK(r.moved * 10 > r.checked / 10);
   CHECK(r.paths.ragged + r.paths.whole > 0);
   CHECK(r.paths.strided > 0);
