@@ -209,7 +209,8 @@ scenario make_scenario(row_case const& c, int index, std::uint64_t seed) {
     std::uint64_t const own = mixed(seed, static_cast<std::uint64_t>(1000 + i)) >> 8;
     for (bool const free : {true, false}) {
       bundle b = make_bundle(what, extents, dims, free, common, source{own}, seasoned, own);
-      b.key = 5 + i, b.first_element = 3 * i + random.below(1);
+      b.key = 5 + i, b.first_element = 3 * i;
+      random.below(1);  // one draw more: the scenarios that were looked at
       b.masked = masked, b.counts_missed = counts;
       (free ? s.tensors : s.dense).push_back(std::move(b));
     }
