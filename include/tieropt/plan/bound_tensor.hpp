@@ -36,7 +36,8 @@ template <class State>
 struct variance_views {
   tensor_view<stored_element_t<State>> row{};  ///< (E, R) dense: factored tiers, rank 2 and up
   tensor_view<stored_element_t<State>> col{};  ///< (E, C) dense: factored tiers, rank 2 and up
-  state_views<State> exact{};  ///< the parameter's shape: exact tiers, and below rank 2
+  /// The parameter's shape: exact tiers; and dense, the vectors of factored ones.
+  state_views<State> exact{};
 };
 
 /// The buffers of a master; none.
